@@ -1,0 +1,1 @@
+"""The billing pages: money, dates, pages, export, store and views."""
