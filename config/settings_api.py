@@ -1,0 +1,9 @@
+"""Settings of the lean `api` process: the JSON API alone, bearer tokens, no sessions, no CSRF."""
+
+from config.settings import *  # noqa: F403 - the same settings, with fewer addresses and middleware
+
+ROOT_URLCONF = "config.urls_api"
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "django_structlog.middlewares.RequestMiddleware",
+]

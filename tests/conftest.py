@@ -1,0 +1,1 @@
+"""Fixtures every tier shares. PostgreSQL is real in all of them."""

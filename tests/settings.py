@@ -1,0 +1,26 @@
+"""Settings of the test run: those of production, with the differences below, each with its reason."""
+
+import os
+import re
+
+from config.settings import *  # noqa: F403 - the settings under test
+from config.settings import DATABASES, STORAGES
+
+# Tests do not run collectstatic, so pages name files without their hash.
+STORAGES = {
+    **STORAGES,
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+
+# Hundreds of users are made; the real hasher is slow on purpose.
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+# A rolled-back test is one long transaction that idles while Python works.
+DATABASES["default"]["OPTIONS"]["options"] = re.sub(
+    r"idle_in_transaction_session_timeout=\d+",
+    "idle_in_transaction_session_timeout=120000",
+    DATABASES["default"]["OPTIONS"]["options"],
+)
+
+# Several people may run tests on one server, each in a database of their own.
+DATABASES["default"]["TEST"] = {"NAME": os.environ.get("FENCEPOST_TEST_DATABASE") or None}
