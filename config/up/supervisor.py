@@ -23,6 +23,7 @@ SHIM = Path(__file__).with_name("shim.py")
 PR_SET_CHILD_SUBREAPER = 36
 BACKOFF_SECONDS = (0.2, 1.0, 2.0, 5.0, 10.0, 30.0)
 STEADY_SECONDS = 30.0
+MOST_FAILURES_AT_START = 4
 LOG_BYTES = 20 * 1024 * 1024
 
 
@@ -34,7 +35,7 @@ class Failed(Exception):
     """One sentence: what did not start, and where its log is."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Program:
     """One line of the process table. Times are in seconds."""
 
@@ -48,6 +49,7 @@ class Program:
     stop_seconds: float = 10.0
     ready_seconds: float = 60.0
     demote: Sequence[str] = ()
+    is_server: bool = False
     # what runs now
     process: subprocess.Popen[bytes] | None = None
     started_at: float = 0.0
@@ -72,28 +74,46 @@ class Supervisor:
     def _ask_end(self, *_: object) -> None:
         self.ending = True
 
-    def start(self, program: Program) -> None:
-        """Start one program and wait until it is ready. Raises Failed or Stopped."""
-        self.programs.append(program)
-        self._spawn(program)
-        deadline = time.monotonic() + program.ready_seconds
+    def start(self, *programs: Program) -> None:
+        """Start programs side by side and wait until all are ready. Raises Failed or Stopped."""
+        for program in programs:
+            self.programs.append(program)
+            self._spawn(program)
+        for program in programs:
+            self._await(program)
+
+    def _await(self, program: Program) -> None:
+        deadline = program.started_at + program.ready_seconds
         while not program.is_ready():
-            if time.monotonic() > deadline:
-                raise Failed(f"{program.name} did not become ready; its log is {self.log(program.name)}.")
-            if program.failures > 3:
+            if time.monotonic() > deadline or program.failures > MOST_FAILURES_AT_START:
                 raise Failed(f"{program.name} does not start; its log is {self.log(program.name)}.")
             self.turn(0.05)
-        program.failures = 0
+        if program.retry_at is None:
+            program.failures = 0
 
     def step(self, name: str, argv: Sequence[str], env: Mapping[str, str] | None = None) -> None:
         """Run one command to its end while the programs are kept up. Raises Failed or Stopped."""
-        step = Program(name, argv, env or {})
-        self._spawn(step)
-        assert step.process is not None
-        while step.process.returncode is None:
-            self.turn(0.2, step)
-        if step.process.returncode != 0:
+        if self.status(name, argv, env) != 0:
             raise Failed(f"{name} failed; its log is {self.log(name)}.")
+
+    def status(
+        self,
+        name: str,
+        argv: Sequence[str],
+        env: Mapping[str, str] | None = None,
+        *,
+        on_terminal: bool = False,
+    ) -> int:
+        """The exit status of one command, run while the programs are kept up. Raises Stopped."""
+        step = Program(name, argv, env or {})
+        process = self._spawn(step, on_terminal=on_terminal)
+        try:
+            while process.returncode is None:
+                self.turn(0.2, step)
+        except Stopped:
+            self._end(step)
+            raise
+        return process.returncode
 
     def run(self) -> None:
         """Keep the programs up until somebody asks for an end."""
@@ -115,35 +135,48 @@ class Supervisor:
                 self._spawn(program)
 
     def stop(self) -> None:
-        """End every program, last started first, by its group; then every orphan."""
-        for program in reversed(self.programs):
-            self._end(program)
-        self._end_orphans()
+        """End the programs by their groups, servers after all others; then every orphan."""
+        for layer in (False, True):
+            programs = [program for program in reversed(self.programs) if program.is_server is layer]
+            for program in programs:
+                if program.process is not None and program.process.returncode is None:
+                    _kill(program.process.pid, program.stop_signal)
+            for program in programs:
+                self._end(program)
+        end_children(os.getpid())
 
     def log(self, name: str) -> Path:
         """The file one program writes to."""
         return self.folder / "log" / f"{name}.log"
 
-    def _spawn(self, program: Program) -> None:
+    def _spawn(self, program: Program, *, on_terminal: bool = False) -> subprocess.Popen[bytes]:
         program.retry_at = None
         program.before()
-        log = self.log(program.name)
+        shim = [sys.executable, "-I", "-S", str(SHIM), "--parent", str(os.getpid())]
+        shim += ["--signal", str(int(program.orphan_signal)), *program.demote, "--"]
+        out = None if on_terminal else self._open_log(program.name)
+        program.process = subprocess.Popen(
+            [*shim, *program.argv],
+            env={**self.environment, **program.env, "FENCEPOST_PROCESS": program.name},
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=None if out is None else subprocess.STDOUT,
+            start_new_session=True,
+        )
+        if out is not None:
+            os.close(out)
+        program.started_at = time.monotonic()
+        pid_file = self.folder / "run" / f"{program.name}.pid"
+        pid_file.parent.mkdir(parents=True, exist_ok=True)
+        pid_file.write_text(f"{program.process.pid}\n")
+        return program.process
+
+    def _open_log(self, name: str) -> int:
+        log = self.log(name)
         log.parent.mkdir(parents=True, exist_ok=True)
         if log.exists() and log.stat().st_size > LOG_BYTES:
             log.replace(log.with_suffix(".1.log"))
-        shim = [sys.executable, "-I", "-S", str(SHIM), "--parent", str(os.getpid())]
-        shim += ["--signal", str(int(program.orphan_signal)), *program.demote, "--"]
-        with log.open("ab") as file:
-            program.process = subprocess.Popen(
-                [*shim, *program.argv],
-                env={**self.environment, **program.env, "FENCEPOST_PROCESS": program.name},
-                stdin=subprocess.DEVNULL,
-                stdout=file,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        program.started_at = time.monotonic()
-        (self.folder / "run" / f"{program.name}.pid").write_text(f"{program.process.pid}\n")
+        return os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
     def _drain(self) -> None:
         try:
@@ -178,18 +211,20 @@ class Supervisor:
         self.say(f"{program.name} {how_it_ended(process.returncode)}; starting it again in {wait:g} s.")
 
     def _end(self, program: Program) -> None:
+        """Ask one program to end, wait, then end its whole group for good."""
         process = program.process
-        if process is None or process.returncode is not None:
+        if process is None:
             return
-        _kill(process.pid, program.stop_signal)
-        deadline = time.monotonic() + program.stop_seconds
-        while process.returncode is None and time.monotonic() < deadline:
-            select.select([self._wake], [], [], 0.1)
-            self._drain()
-            self._collect(process)
+        if process.returncode is None:
+            _kill(process.pid, program.stop_signal)
+        self._wait(process, program.stop_seconds)
         _kill_group(process.pid, signal.SIGKILL)
-        while process.returncode is None:
-            select.select([self._wake], [], [], 0.1)
+        self._wait(process, program.stop_seconds)
+
+    def _wait(self, process: subprocess.Popen[bytes], seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while process.returncode is None and time.monotonic() < deadline:
+            select.select([self._wake], [], [], 0.05)
             self._drain()
             self._collect(process)
 
@@ -201,10 +236,6 @@ class Supervisor:
             return
         if pid:
             process.returncode = os.waitstatus_to_exitcode(status)
-
-    def _end_orphans(self) -> None:
-        """Kill what is still below this process: programs' descendants that left their groups."""
-        end_children(os.getpid())
 
 
 def end_children(parent: int) -> None:
