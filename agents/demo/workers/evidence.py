@@ -25,7 +25,7 @@ LONGEST_NEEDS = 140
 # What a proof may ask for: the name of the evidence, and the script of this folder that makes it.
 PROOFS = {
     "focus-order": (re.compile(r"keyboard walk of (\S+)"), ["keyboard.py"]),
-    "fetch": (re.compile(r"fetch of (\S+)"), ["fetch.py"]),
+    "fetch": (re.compile(r"fetch of (\S+(?: from \S+)?)"), ["fetch.py"]),
     "contrast": (re.compile(r"contrast in (\w+ mode on --[\w-]+ of (?:--[\w-]+(?:, )?)+)"), ["colours.py"]),
 }
 
@@ -53,17 +53,17 @@ class Evidence:
                     meta = {"page": page, "width": width}
                     self.add(f"shots/{name}.png", name, "screenshot", numbers, meta)
 
-    def proofs(self, grant: Grant, skipped: set[int]) -> None:
+    def proofs(self, grant: Grant) -> None:
         """Runs the commands that the criteria's proofs speak of, each once, and keeps their output."""
         for name, (pattern, script) in PROOFS.items():
             wanted: dict[str, list[int]] = {}
             for criterion in grant.criteria:
-                if (match := pattern.search(criterion.proof)) and criterion.number not in skipped:
+                if match := pattern.search(criterion.proof):
                     wanted.setdefault(match[1].rstrip(".,; "), []).append(criterion.number)
             for count, (argument, numbers) in enumerate(wanted.items(), start=1):
                 if name == "focus-order" and not self.chromium:
                     continue
-                arguments = colour_arguments(self.workspace, argument) if name == "contrast" else [argument]
+                arguments = colour_arguments(self.workspace, argument) if name == "contrast" else argument.split(" from ")
                 self.command(name if count == 1 else f"{name}-{count}", [*script, *arguments], numbers)
 
     def command(self, name: str, command: list[str], numbers: list[int]) -> None:

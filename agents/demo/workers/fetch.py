@@ -1,4 +1,4 @@
-"""Prints the answer of the workspace's server to a GET, headers and the first lines: fetch.py /export.csv."""
+"""Prints the answer of the workspace's server to a GET: fetch.py /settings [text of the line to begin with]."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 
 from photograph import serving
 
-MOST_LINES = 40
+MOST_LINES = 60
 
 
-def main(page: str) -> None:
-    """Status and headers but the date, an empty line, the body."""
+def main(page: str, begin: str = "") -> None:
+    """Status and headers but the date, an empty line, the body from the line on that has the text."""
     with serving(Path.cwd()) as address:
         try:
             answer = urllib.request.urlopen(address + page, timeout=10)  # noqa: S310
@@ -24,10 +24,12 @@ def main(page: str) -> None:
     for name, value in answer.headers.items():
         if name not in ("Date", "Server"):
             print(f"{name}: {value}")
-    print("", *body[:MOST_LINES], sep="\n")
-    if len(body) > MOST_LINES:
-        print(f"… {len(body) - MOST_LINES} more lines")
+    first = next((place for place, line in enumerate(body) if begin in line), 0)
+    shown = [line for line in body[first : first + MOST_LINES] if line.strip()]
+    print("", *([f"… {first} lines before"] if first else []), *shown, sep="\n")
+    if len(body) > first + MOST_LINES:
+        print(f"… {len(body) - first - MOST_LINES} lines after")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

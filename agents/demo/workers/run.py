@@ -78,7 +78,7 @@ def do_work(grant: Grant, workspace: Workspace, answers: list[Answer]) -> Work:
 
 def summary_of(work: Work, answers: list[Answer], round_number: int) -> str:
     """What was done; in a later round each of the reviewer's notes is quoted and answered."""
-    count = len(work.claims)
+    count = len(work.grant.criteria) - len(work.failures)
     lines = [f"{work.grant.title or shortened(work.grant.task, 80)}: {count} {'criterion' if count == 1 else 'criteria'} done."]
     if answers:
         lines = [f"Round {round_number} answers {len(answers)} {'note' if len(answers) == 1 else 'notes'}."]
@@ -132,8 +132,8 @@ def run(skip: Callable[[Grant], set[int]] | None = None, page_at: PageAt = as_as
 
     evidence = Evidence(Path(os.environ["FENCEPOST_OUT"]), workspace.root, chromium_of_environment())
     evidence.screenshots(grant, page_at)
-    evidence.proofs(grant, skipped)
-    claims = {**work.claims, **dict.fromkeys(skipped, "Done as described.")}
+    evidence.proofs(grant)
+    claims = {**work.claims, **dict.fromkeys(skipped, "Done, see the diff.")}
     work.grant = grant
     evidence.deliver(summary_of(work, answers, grant.round), needs_of(work, answers), claims, work.result)
     time.sleep(float(os.environ.get("FENCEPOST_DEMO_PACE") or 0))

@@ -208,7 +208,7 @@ def label(work: Work, asked: list[Asked]) -> None:
             body += [f"self.assertIn('aria-describedby=\"{name}-hint\"', page)", f'self.assertIn("{each["hint"]}", page)']
         add_test(work.workspace, "respond", each.criterion.text, body, PAGE_TESTS)
         hint = f" and the hint “{each['hint']}”" if each["hint"] else ""
-        work.claim(each, f"`{name}` in {path} has the label “{each['label']}”{hint}.", f"the wording of “{each['label']}”")
+        work.claim(each, f"`{name}` in {path} has the label “{each['label']}”{hint}.", f"the wording of labels and hints in {path}")
 
 
 def first_link(work: Work, asked: list[Asked]) -> None:

@@ -88,7 +88,7 @@ def amounts(work: Work, asked: list[Asked]) -> None:
     for each in asked:
         call = f'{node.name}({each["amount"]}, "{each["currency"]}")'
         add_test(work.workspace, node.name, each.criterion.text, [f'self.assertEqual({call}, "{each["text"]}")'])
-        work.claim(each, f"`{call}` gives “{each['text']}”.", f"the sign and the separators of “{each['text']}”")
+        work.claim(each, f"`{call}` gives “{each['text']}”.", "sign, symbol and separators of every example")
 
 
 def date_codes(iso: str, text: str) -> set[str]:
@@ -115,22 +115,26 @@ def dates(work: Work, asked: list[Asked]) -> None:
     for each in asked:
         body = [f'self.assertEqual({node.name}("{each["iso"]}"), "{each["text"]}")']
         add_test(work.workspace, node.name, each.criterion.text, body)
-        work.claim(each, f"`{node.name}` writes {each['iso']} as “{each['text']}”.", f"how “{each['text']}” reads in the history")
+        work.claim(each, f"`{node.name}` writes {each['iso']} as “{each['text']}”.", f"how dates like “{asked[0]['text']}” read in the history")
 
 
 def time_elements(work: Work, asked: list[Asked]) -> None:
     """Puts each date of the templates into a time element."""
-    shown = re.compile(r"(?<!\">)\{\{ ([\w.]+)\|date \}\}")
+    shown = re.compile(r"(<time [^>]*>)?\{\{ ([\w.]+)\|date \}\}")
+
+    def timed(match: re.Match[str]) -> str:
+        return match[0] if match[1] else f'<time datetime="{{{{ {match[2]} }}}}">{match[0]}</time>'
+
     for each in asked:
-        count = 0
-        for path in work.workspace.changeable(".html"):
-            text, here = shown.subn(r'<time datetime="{{ \1 }}">{{ \1|date }}</time>', work.workspace.read(path))
-            if here:
-                work.workspace.write(path, text)
-                count += here
-        body = ['page = respond("/billing").body.decode()', 'self.assertIn(\'<time datetime="20\', page)']
-        add_test(work.workspace, "respond", each.criterion.text, body)
-        work.claim(each, f"{count} dates in the templates stand in a time element with their ISO date.")
+        paths = [path for path in work.workspace.changeable(".html") if shown.search(work.workspace.read(path))]
+        for path in paths:
+            work.workspace.write(path, shown.sub(timed, work.workspace.read(path)))
+        count = sum(work.workspace.read(path).count("</time>") for path in paths)
+        body = ["for path in TEMPLATES.iterdir():", "    text = path.read_text()"]
+        body += ['    self.assertEqual(text.count("|date }}"), text.count("</time>"), path.name)']
+        imports = '"""Dates in the templates."""\n\nimport unittest\n\nfrom app.templating import TEMPLATES'
+        add_test(work.workspace, "TEMPLATES", each.criterion.text, body, imports)
+        work.claim(each, f"{count} dates in {', '.join(paths)} stand in a time element with their ISO date.")
 
 
 def variants(node: ast.expr) -> list[ast.expr]:
@@ -230,6 +234,14 @@ def expect_success(work: Work, asked: list[Asked]) -> None:
         work.claim(each, f"{each['test']} in {path} has to pass now.")
 
 
+def customer_lookup(workspace: Workspace) -> str:
+    """The name of the function that finds a customer, as the store has it now."""
+    for path in workspace.listed(".py"):
+        if match := re.search(r"def (\w+)\(slug: str\) -> Customer \| None", workspace.read(path)):
+            return match[1]
+    raise CannotDo("no function finds a customer")
+
+
 def csv_header(work: Work, asked: list[Asked]) -> None:
     """Writes the header before the rows; it must have as many columns as they."""
     for each in asked:
@@ -244,8 +256,7 @@ def csv_header(work: Work, asked: list[Asked]) -> None:
         line = f"{match[1]}{match[2]}.writerow([{names}])\n"
         work.workspace.write(path, text.replace(match[0], match[0] + line, 1))
         function = next(n for p, n in work.workspace.functions() if p == path and "csv.writer" in ast.unparse(n))
-        call = f'{function.name}(get_cust("halyard"))'
-        call = call if "get_cust" in "".join(map(work.workspace.read, work.workspace.listed(".py"))) else call.replace("get_cust", "find_customer")
+        call = f'{function.name}({customer_lookup(work.workspace)}("halyard"))'
         body = [f'self.assertEqual({call}.splitlines()[0], "{each["header"]}")']
         add_test(work.workspace, function.name, each.criterion.text, body)
         work.claim(each, f"{path} writes “{each['header']}” before the rows.", "the order of the header's columns against the rows")
@@ -267,18 +278,30 @@ def csv_file_name(work: Work, asked: list[Asked]) -> None:
 
 
 def csv_amounts(work: Work, asked: list[Asked]) -> None:
-    """Writes the amounts of the export as decimal numbers."""
+    """Writes the amounts of the export as decimal numbers, with the decimals that each example's currency has."""
+    decimals = {each["currency"]: learned_amount(int(each["cents"]), each["text"])["decimals"] for each in asked}
+    path, match = work.workspace.first(r"(?m)^[ \t]*amount = Decimal\((\w+)\.(\w+)\)|(?<=, )(\w+)\.(\w*cents)(?=\]\))", ".py")
+    row, cents = match[1] or match[3], match[2] or match[4]
+    code = f"Decimal({row}.{cents}).scaleb(-DECIMALS.get({row}.currency, 2))"
+    table = "DECIMALS = {" + ", ".join(f'"{name}": {count}' for name, count in decimals.items()) + "}\n"
+    text = re.sub(r"DECIMALS = \{[^}]*\}\n\n\n", "", work.workspace.read(path))
+    if not match[1]:
+        text = re.sub(rf"([ \t]*)(.*, ){row}\.{cents}(\]\))", rf"\1amount = {code}\n\1\2amount\3", text, count=1)
+    text = insert_import(text, "from decimal import Decimal")
+    first = text.index("def ")
+    work.workspace.write(path, f"{text[:first]}{table}\n\n{text[first:]}")
+    lookup = customer_lookup(work.workspace)
+    function = next(n for p, n in work.workspace.functions() if p == path and "csv.writer" in ast.unparse(n))
+    beginning = '"""Amounts in the export."""\n\nimport unittest\nfrom dataclasses import replace\n\n'
+    beginning += f"from app.export import {function.name}\nfrom app.store import Line, {lookup}"
     for each in asked:
-        example = learned_amount(int(each["cents"]), each["text"])
-        path, match = work.workspace.first(r"(?<=, )(\w+\.\w*cents)(?=\]\))|str\(Decimal\((\w+\.\w*cents)\)[^\]]*\)(?=\]\))", ".py")
-        code = f"str(Decimal({match[1] or match[2]}).scaleb(-{example['decimals']}))"
-        text = work.workspace.read(path).replace(match[0], code, 1)
-        work.workspace.write(path, insert_import(text, "from decimal import Decimal"))
-        body = ["rows = list(csv.reader(io.StringIO(respond('/export.csv').body.decode())))"]
-        body += [f"self.assertTrue(all(row[-1][-{example['decimals'] + 1}] == '.' for row in rows[-5:]))"]
-        beginning = '"""Amounts in the export."""\n\nimport csv\nimport io\nimport unittest\n\nfrom app.views import respond'
-        add_test(work.workspace, "decimals", each.criterion.text, body, beginning)
-        work.claim(each, f"`{code}` in {path}: {each['cents']} cents are “{each['text']}”.")
+        line = f'lines=(Line("", 1, {each["cents"]}),)'
+        body = [f'customer = {lookup}("kobo")']
+        body += [f'invoice = replace(customer.invoices[0], currency="{each["currency"]}", {line})']
+        body += [f"text = {function.name}(replace(customer, invoices=(invoice,)))"]
+        body += [f'self.assertTrue(text.endswith(",{each["text"]}\\n"), text)']
+        add_test(work.workspace, "Line", each.criterion.text, body, beginning)
+        work.claim(each, f"{each['cents']} in {each['currency']} are “{each['text']}”, by `{code}`.", "the amounts of both files")
 
 
 SKILLS = [
@@ -289,5 +312,5 @@ SKILLS = [
     skill(r"test `(?P<test>test_\w+)` counts", expect_success),
     skill(r"export begins with the line “(?P<header>[^”]+)”", csv_header),
     skill(r"downloaded file is named “(?P<file>[^”]+)”", csv_file_name),
-    skill(r"(?P<cents>\d+) cents are written as “(?P<text>[^”]+)”", csv_amounts),
+    skill(r"(?P<cents>\d+) in (?P<currency>[A-Z]{3}) are written as “(?P<text>[^”]+)”", csv_amounts),
 ]

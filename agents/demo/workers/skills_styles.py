@@ -17,7 +17,7 @@ from pathlib import Path
 STYLES = "".join(path.read_text() for path in sorted((Path(__file__).parent.parent / "static").glob("*.css")))'''
 
 COLOUR_TESTS = (
-    STYLE_TESTS
+    STYLE_TESTS.replace("The style sheets, read as text.", "Contrast of the colours.")
     + '''
 
 
@@ -110,7 +110,7 @@ def colour_contrast(work: Work, asked: list[Asked]) -> None:
         add_test(work.workspace, "contrast", each.criterion.text, body, COLOUR_TESTS)
         now = contrast(colour, ground)
         line = f"{each['colour']} went from {match[side]} ({before:.2f}:1) to {colour} ({now:.2f}:1) on {ground}."
-        work.claim(each, line, f"{each['colour']} in {each['mode']} mode, whether its hue still fits")
+        work.claim(each, line, f"whether the colours still belong together in {each['mode']} mode")
 
 
 def no_colour_changes(work: Work, asked: list[Asked]) -> None:

@@ -121,21 +121,26 @@ def is_own(node: ast.Import | ast.ImportFrom) -> bool:
 def add_test(workspace: Workspace, uses: str, sentence: str, body: list[str], beginning: str = "") -> None:
     """Adds a test, named after its criterion, to the test file that imports what it uses; again replaces it.
 
-    Where no test file imports it, one is made from `beginning` (its imports), named after what it uses.
+    Where no test file imports it, one is made from `beginning` (docstring and imports), named after its docstring.
     """
     name = test_name(sentence)
     wanted = re.compile(rf"^(?:from|import) .*\b{re.escape(uses)}\b", re.MULTILINE)
     tests = [path for path in workspace.listed(".py") if Path(path).name.startswith("test_")]
     path = next((each for each in tests if wanted.search(workspace.read(each))), "")
     if not path:
-        path = f"{Path(tests[0]).parent if tests else 'tests'}/test_{uses.lower()}.py"
+        path = f"{Path(tests[0]).parent if tests else 'tests'}/test_{'_'.join(title_words(beginning)).lower()}.py"
     if not workspace.may_change(path):
         return
     if not (workspace.root / path).exists():
-        title = "".join(word.capitalize() for word in uses.split("_"))
+        title = "".join(word.capitalize() for word in title_words(beginning))
         workspace.write(path, f"{beginning.strip()}\n\n\nclass {title}Test(unittest.TestCase):\n")
     method = [f"    def {name}(self):", *(f"        {line}" if line else "" for line in body)]
     put_method(workspace, path, name, "\n".join(method))
+
+
+def title_words(beginning: str) -> list[str]:
+    """The words of a docstring's first part."""
+    return re.findall(r"\w+", beginning.strip('" \n').split(".")[0].split(",")[0])
 
 
 def put_method(workspace: Workspace, path: str, name: str, method: str) -> None:
