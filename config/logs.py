@@ -75,6 +75,8 @@ def logging_of(level: str) -> dict[str, Any]:
         "loggers": {
             "django": {"handlers": [], "level": level, "propagate": True},
             "django.server": {"handlers": [], "level": level, "propagate": True},
+            # The request's own line says what was answered, with its id; this logger comes after it.
+            "django.request": {"level": "ERROR"},
             "httpx": quiet,
             "httpcore": quiet,
             "PIL": quiet,

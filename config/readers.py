@@ -100,6 +100,13 @@ def _folder(env: environ.Env, name: str) -> Path:
     return folder
 
 
+def _level(env: environ.Env, name: str) -> str:
+    word = _text(env, name).upper()
+    if word not in {"DEBUG", "INFO", "WARNING", "ERROR"}:
+        raise ValueError(f"must be DEBUG, INFO, WARNING or ERROR, not {word!r}")
+    return word
+
+
 def _seconds(minimum: int = 1, maximum: int = 366 * 86400) -> Callable[[environ.Env, str], int]:
     return _whole(minimum, maximum)
 
@@ -250,7 +257,7 @@ VARIABLES: tuple[Variable, ...] = (
     Variable(
         "FENCEPOST_UPKEEP_TIME_LIMIT_SECONDS", _seconds(10), 300, "seconds", "Hard limit of one upkeep job."
     ),
-    Variable("FENCEPOST_LOG_LEVEL", _text, "INFO", "text", "DEBUG, INFO, WARNING or ERROR."),
+    Variable("FENCEPOST_LOG_LEVEL", _level, "INFO", "text", "DEBUG, INFO, WARNING or ERROR."),
     Variable(
         "FENCEPOST_TRUSTED_PROXY",
         _flag,

@@ -243,4 +243,4 @@ USE_I18N = False
 USE_TZ = True
 TIME_ZONE = "UTC"
 
-LOGGING = logging_of(_env["FENCEPOST_LOG_LEVEL"].upper())
+LOGGING = logging_of(_env["FENCEPOST_LOG_LEVEL"])

@@ -24,3 +24,7 @@ DATABASES["default"]["OPTIONS"]["options"] = re.sub(
 
 # Several people may run tests on one server, each in a database of their own.
 DATABASES["default"]["TEST"] = {"NAME": os.environ.get("FENCEPOST_TEST_DATABASE") or None}
+
+# For the same reason whitenoise serves files from where they are written.
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = True

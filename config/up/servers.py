@@ -42,7 +42,7 @@ def free_port() -> int:
 def kept_secret(path: Path) -> str:
     """A random secret of 64 letters, made once and kept in `path`, which only its owner may read."""
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         draft = path.with_suffix(".new")
         draft.unlink(missing_ok=True)
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
@@ -67,6 +67,8 @@ class Postgres:
 
     def initialise(self) -> None:
         """Run initdb, unless the cluster is there; a half-made one is made anew. Raises Failed."""
+        if os.getuid() == 0:
+            self._settle_owner(self.folder)
         if (self.folder / "PG_VERSION").exists():
             return
         draft = self.folder.with_name(self.folder.name + ".new")
@@ -76,10 +78,9 @@ class Postgres:
         password_file.unlink(missing_ok=True)
         with os.fdopen(os.open(password_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
             file.write(secrets.token_hex(24))
-        if "--become" in self.demote:
-            user = shim.ordinary_user()
-            for path in (draft, password_file):
-                os.chown(path, user.pw_uid, user.pw_gid)
+        if os.getuid() == 0:
+            self._settle_owner(draft)
+            self._settle_owner(password_file)
         argv = [str(self.bin / "initdb"), "-D", str(draft), "-U", SUPERUSER, "--auth=scram-sha-256"]
         argv += [f"--pwfile={password_file}", "--encoding=UTF8", "--no-sync", "--no-instructions"]
         argv += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"]
@@ -91,6 +92,35 @@ class Postgres:
             )
         (draft / "pg_hba.conf").write_text("host all all 127.0.0.1/32 scram-sha-256\n")
         draft.replace(self.folder)
+
+    def _settle_owner(self, path: Path) -> None:
+        """As root: give `path` to the user PostgreSQL runs as, should an earlier start have run it otherwise.
+
+        Where the kernel refuses user namespaces that is an unprivileged user in earnest, who must be able
+        to reach the folder and the server. Raises Failed when he cannot.
+        """
+        uid, gid = 0, 0
+        if "--become" in self.demote:
+            user = shim.ordinary_user()
+            uid, gid = user.pw_uid, user.pw_gid
+            self.folder.parent.chmod(0o711)
+            reach = [
+                *self._shim(),
+                "test",
+                "-x",
+                str(self.bin / "postgres"),
+                "-a",
+                "-x",
+                str(self.folder.parent),
+            ]
+            if subprocess.run(reach, capture_output=True).returncode != 0:
+                raise Failed(
+                    f"PostgreSQL refuses to run as root, this machine refuses user namespaces, and the user "
+                    f"{user.pw_name} cannot reach {self.folder.parent} or {self.bin}; start as an ordinary user."
+                )
+        if path.exists() and path.stat().st_uid != uid:
+            for inner in [path, *path.rglob("*")]:
+                os.chown(inner, uid, gid, follow_symlinks=False)
 
     def make_database(self) -> None:
         """Make role and database in single-user mode, unless they are there. The server must not run.

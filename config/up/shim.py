@@ -12,6 +12,7 @@ import ctypes
 import os
 import pwd
 import sys
+import warnings  # noqa: F401 - os.execvp imports it, too late once this user cannot read the library
 
 PR_SET_PDEATHSIG = 1
 CLONE_NEWUSER = 0x10000000

@@ -88,8 +88,6 @@ class Supervisor:
             if time.monotonic() > deadline or program.failures > MOST_FAILURES_AT_START:
                 raise Failed(f"{program.name} does not start; its log is {self.log(program.name)}.")
             self.turn(0.05)
-        if program.retry_at is None:
-            program.failures = 0
 
     def step(self, name: str, argv: Sequence[str], env: Mapping[str, str] | None = None) -> None:
         """Run one command to its end while the programs are kept up. Raises Failed or Stopped."""
