@@ -1,0 +1,229 @@
+"""What the board shows: six columns with bounded counts, and a table by keyset pages.
+
+Promises: no query reads more than ``COUNT_LIMIT`` rows of a column, whatever the size of a pool;
+only tasks of the pools that were passed in are read; nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from claims.models import AgentPool, Attempt, CanonicalCommit, Delivery, Task
+from claims.vocabulary import DeliveryState, State
+
+COUNT_LIMIT = 10_000
+"""Rows counted at most; a page says "10,000+" beyond."""
+DONE_DAYS = 7
+COLUMNS = ("OPEN", "CLAIMED", "DELIVERED", "CHANGES", "DONE", "BLOCKED")
+"""In the order of the page. CHANGES is CLAIMED after a request for changes; BLOCKED holds HELD too."""
+
+_ORDER: dict[str, tuple[str, ...]] = {
+    "OPEN": ("priority", "number"),
+    "CLAIMED": ("state_since", "id"),
+    "DELIVERED": ("state_since", "id"),
+    "CHANGES": ("state_since", "id"),
+    "DONE": ("-state_since", "-id"),
+    "BLOCKED": ("-state_since", "-id"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class BoardFilter:
+    """What the address asks for. ``pool_ids`` are pools the person may see, never empty of rights."""
+
+    pool_ids: tuple[int, ...]
+    state: str = ""
+    agent: str = ""
+    reviewer: str = ""
+    label: str = ""
+    text: str = ""
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether anything but the pool was asked for."""
+        return any((self.state, self.agent, self.reviewer, self.label, self.text))
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: its first cards and how many there are, at most ``COUNT_LIMIT`` + 1."""
+
+    name: str
+    count: int
+    cards: Sequence[Task] = field(default_factory=tuple)
+
+    @property
+    def more(self) -> int:
+        """How many are not drawn."""
+        return self.count - len(self.cards)
+
+
+def sent_back() -> Exists:
+    """Whether the newest round of a task was sent back: what people see as Changes requested."""
+    asked = Delivery.objects.filter(
+        task_id=OuterRef("pk"), round=OuterRef("rounds"), state=DeliveryState.CHANGES_REQUESTED
+    )
+    return Exists(asked)
+
+
+def quiet() -> Q:
+    """A claim whose lease has run out, or that was granted under an ended epoch (claim.v1 section 2)."""
+    return Q(state=State.CLAIMED) & (
+        Q(lease__expires_at__lte=Now()) | ~Q(attempt__scheduler_epoch=F("pool__scheduler_epoch"))
+    )
+
+
+def narrowed(wanted: BoardFilter) -> QuerySet[Task]:
+    """The tasks the filter leaves, of every state."""
+    tasks = Task.objects.filter(pool_id__in=wanted.pool_ids)
+    if wanted.agent:
+        tasks = tasks.filter(Q(runner__name=wanted.agent) | Q(preferred_runner__name=wanted.agent))
+    if wanted.reviewer:
+        tasks = tasks.filter(reviewer__username=wanted.reviewer)
+    if wanted.label:
+        tasks = tasks.filter(access__contains=[wanted.label])
+    if wanted.text:
+        tasks = _with_text(tasks, wanted.text)
+    return tasks
+
+
+def _with_text(tasks: QuerySet[Task], text: str) -> QuerySet[Task]:
+    number = number_of(text)
+    if number is not None:
+        return tasks.filter(number=number)
+    return tasks.filter(title__icontains=text)
+
+
+def number_of(text: str) -> int | None:
+    """The number that ``T-1042``, ``t-1042`` or ``1042`` names, or None."""
+    digits = text.strip().upper().removeprefix("T-")
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= 18 else None
+
+
+def _of_column(tasks: QuerySet[Task], name: str) -> QuerySet[Task]:
+    if name == "BLOCKED":
+        return tasks.filter(state__in=[State.BLOCKED, State.HELD])
+    if name == "DONE":
+        return tasks.filter(state=State.DONE, state_since__gte=timezone.now() - timedelta(days=DONE_DAYS))
+    if name in ("CLAIMED", "CHANGES"):
+        claimed = tasks.filter(state=State.CLAIMED)
+        return claimed.filter(sent_back()) if name == "CHANGES" else claimed.exclude(sent_back())
+    return tasks.filter(state=name)
+
+
+def columns(wanted: BoardFilter, cards: int) -> tuple[Column, ...]:
+    """The six columns with up to ``cards`` cards each. A filter on state leaves the others empty."""
+    names = [name for name in COLUMNS if not wanted.state or wanted.state == name]
+    found = {name: _column(wanted, name, cards) for name in names}
+    rows = with_detail(card_id for column_ids, _ in found.values() for card_id in column_ids)
+    by_id = {row.pk: row for row in rows}
+    return tuple(
+        Column(name, found[name][1], [by_id[key] for key in found[name][0] if key in by_id])
+        if name in found
+        else Column(name, 0)
+        for name in COLUMNS
+    )
+
+
+def _column(wanted: BoardFilter, name: str, cards: int) -> tuple[list[UUID], int]:
+    """Ids of the first cards, and the bounded count. A full column is counted, a short one is not."""
+    ids = _first_ids(wanted, name, cards + 1)
+    if len(ids) <= cards:
+        return ids, len(ids)
+    tasks = _of_column(narrowed(wanted), name)
+    return ids[:cards], tasks.order_by()[: COUNT_LIMIT + 1].count()
+
+
+def _first_ids(wanted: BoardFilter, name: str, limit: int) -> list[UUID]:
+    """The first ids of a column, read pool by pool so that the index on (pool, state, since) bounds the work."""
+    rows: list[tuple[object, ...]] = []
+    keys = [part.lstrip("-") for part in _ORDER[name]]
+    for pool_id in wanted.pool_ids:
+        tasks = _of_column(narrowed(replace(wanted, pool_ids=(pool_id,))), name)
+        rows += tasks.order_by(*_ORDER[name]).values_list("pk", *keys)[:limit]
+    rows.sort(key=lambda row: row[1:], reverse=_ORDER[name][0].startswith("-"))
+    return [row[0] for row in rows[:limit]]  # type: ignore[misc]
+
+
+def with_detail(ids: Iterable[UUID]) -> list[Task]:
+    """Tasks with what a card says of them: runner, lease, delivery, commit. At most three queries."""
+    tasks = list(
+        Task.objects.filter(pk__in=list(ids))
+        .select_related(
+            "pool", "runner", "lease", "attempt", "delivery", "reviewer", "reviewer_group", "preferred_runner"
+        )
+        .annotate(is_quiet=quiet(), is_sent_back=sent_back())
+    )
+    commits = commits_of([task.pk for task in tasks if task.state == State.DONE])
+    for task in tasks:
+        task.canonical = commits.get(task.pk)  # type: ignore[attr-defined]
+    return tasks
+
+
+@dataclass(frozen=True, slots=True)
+class CommitSeen:
+    """The canonical commit of a task in brief: whose work, accepted by whom (nobody where no review was asked for)."""
+
+    agent: str
+    reviewer_id: int | None
+    reviewer: str
+    committed_at: datetime
+
+
+def commits_of(task_ids: Sequence[UUID]) -> dict[UUID, CommitSeen]:
+    """The canonical commits of these tasks. Two queries, none for no task."""
+    if not task_ids:
+        return {}
+    rows = list(CanonicalCommit.objects.filter(task_id__in=task_ids).select_related("reviewer"))
+    agents = dict(
+        Attempt.objects.filter(pk__in=[row.attempt_id for row in rows]).values_list("pk", "agent__name")
+    )
+    return {
+        row.task_id: CommitSeen(
+            agents.get(row.attempt_id, ""),
+            row.reviewer_id,
+            (row.reviewer.get_full_name() or row.reviewer.get_username()) if row.reviewer else "",
+            row.committed_at,
+        )
+        for row in rows
+    }
+
+
+def table(wanted: BoardFilter, before: int | None, limit: int) -> list[Task]:
+    """One page of the table, newest number first; ``before`` is the last number of the page before.
+
+    Answers ``limit`` + 1 rows when there are more.
+    """
+    tasks = narrowed(wanted)
+    if wanted.state:
+        tasks = (
+            _of_column(tasks, wanted.state) if wanted.state in COLUMNS else tasks.filter(state=wanted.state)
+        )
+    if before is not None:
+        tasks = tasks.filter(number__lt=before)
+    ids = list(tasks.order_by("-number").values_list("pk", flat=True)[: limit + 1])
+    return sorted(with_detail(ids), key=lambda task: -task.number)
+
+
+def not_done_count(pool_ids: Sequence[int]) -> int:
+    """Tasks that are not final, at most ``COUNT_LIMIT`` + 1."""
+    states = [State.OPEN, State.CLAIMED, State.DELIVERED, State.HELD, State.BLOCKED]
+    return Task.objects.filter(pool_id__in=pool_ids, state__in=states).order_by()[: COUNT_LIMIT + 1].count()
+
+
+def labels_without_agent(pool_ids: Sequence[int]) -> frozenset[str]:
+    """Labels some OPEN task needs and no enabled agent of its pool has: nobody will claim those."""
+    rows = AgentPool.objects.filter(pool_id__in=pool_ids, agent__is_disabled=False).values_list(
+        "agent__labels", flat=True
+    )
+    had = {label for labels in rows for label in labels}
+    wanted = Task.objects.filter(pool_id__in=pool_ids, state=State.OPEN).exclude(access=[]).order_by()
+    asked = {label for labels in wanted.values_list("access", flat=True)[:COUNT_LIMIT] for label in labels}
+    return frozenset(asked - had)

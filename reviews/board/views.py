@@ -1,0 +1,107 @@
+"""/board: where every task of the person's pools stands. One selector and one template for page and fragment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from claims.selectors import badges, board
+from reviews.board.cards import card_of
+from reviews.board.filters import Wanted, canonical, wanted
+from reviews.shell.draw import draw
+from reviews.shell.requests import person_of
+from reviews.shell.rights import signed_in
+from reviews.shell.words import SIGNS
+
+CARDS_A_COLUMN = 25
+ROWS_A_PAGE = 50
+SHORT = {
+    "OPEN": "Open",
+    "CLAIMED": "Claimed",
+    "DELIVERED": "Delivered",
+    "CHANGES": "Changes",
+    "DONE": "Done",
+    "BLOCKED": "Blocked",
+}
+
+
+@signed_in
+@require_safe
+def page(request: HttpRequest) -> HttpResponse:
+    """The board in columns, or as a table with ``view=table``."""
+    better = canonical(request.GET)
+    if better is not None:
+        return HttpResponseRedirect(request.path + better)
+    if request.GET.get("view") == "table":
+        return table(request)
+    return columns(request)
+
+
+@signed_in
+@require_safe
+def columns(request: HttpRequest) -> HttpResponse:
+    """Six columns; asked for as a fragment it answers the columns alone."""
+    seen = wanted(request)
+    unmanned = board.labels_without_agent(seen.filter.pool_ids)
+    now, viewer = timezone.now(), person_of(request).pk
+    drawn = [
+        {
+            "name": column.name,
+            "slug": column.name.lower(),
+            "short": SHORT[column.name],
+            "sign": SIGNS[column.name],
+            "count": column.count,
+            "more": column.more,
+            "cards": [card_of(task, now, viewer, unmanned) for task in column.cards],
+        }
+        for column in board.columns(seen.filter, CARDS_A_COLUMN)
+    ]
+    context = {
+        **_frame(request, seen),
+        "columns": drawn,
+        "current": _current(request, drawn),
+        "view": "columns",
+    }
+    return draw(request, "board.html", context, partial="columns", pool=seen.pool)
+
+
+@signed_in
+@require_safe
+def table(request: HttpRequest) -> HttpResponse:
+    """One page of the table, by keyset: ``before`` is a task number."""
+    seen = wanted(request)
+    before = request.GET.get("before", "")
+    key = int(before) if before.isascii() and before.isdigit() and len(before) <= 18 else None
+    rows = board.table(seen.filter, key, ROWS_A_PAGE)
+    unmanned = board.labels_without_agent(seen.filter.pool_ids)
+    now, viewer = timezone.now(), person_of(request).pk
+    more = rows[ROWS_A_PAGE - 1].number if len(rows) > ROWS_A_PAGE else None
+    cards = [card_of(task, now, viewer, unmanned) for task in rows[:ROWS_A_PAGE]]
+    context = {**_frame(request, seen), "rows": cards, "next_before": more, "view": "table"}
+    return draw(request, "board.html", context, partial="table", pool=seen.pool)
+
+
+def _current(request: HttpRequest, drawn: list[dict[str, Any]]) -> str:
+    """The column a small screen shows: the asked one, else the first that has cards."""
+    asked = request.GET.get("col", "")
+    if asked in {column["slug"] for column in drawn}:
+        return asked
+    return next((column["slug"] for column in drawn if column["count"]), "open")
+
+
+def _frame(request: HttpRequest, seen: Wanted) -> dict[str, Any]:
+    """What stands above the tasks, on the whole page only."""
+    ids = seen.filter.pool_ids
+    return {
+        "wanted": seen.filter,
+        "pool": seen.pool,
+        "pools": seen.pools,
+        "chips": seen.chips,
+        "not_done": board.not_done_count(ids),
+        "quiet": badges.quiet_claims(ids).order_by()[: board.COUNT_LIMIT + 1].count(),
+        "topics": " ".join(f"pool:{pool.name}" for pool in ([seen.pool] if seen.pool else seen.pools)),
+        "query": request.GET.urlencode(),
+    }

@@ -1,0 +1,5 @@
+"""The decision page and operations."""
+
+from typing import Any
+
+urlpatterns: list[Any] = []

@@ -1,0 +1,37 @@
+"""A task as the YAML template that would write it again (claim.v1 section 9). Pure."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.scalarstring import LiteralScalarString
+
+from claims.models import Task
+
+_INPUT = ("scope", "access", "acceptance", "evidence", "effects")
+
+
+def template_of(task: Task, body: dict[str, Any]) -> str:
+    """The text; reading it with ``claims.inputs.load_template`` gives the same input."""
+    document: dict[str, Any] = {"task": _text(str(body.get("task", task.title))), "pool": task.pool.name}
+    document |= {name: body[name] for name in _INPUT if body.get(name)}
+    if task.reviewer:
+        document["reviewer"] = task.reviewer.get_username()
+    document |= {
+        "priority": task.priority,
+        "maxAttempts": task.max_attempts,
+        "reclaim": str(task.reclaim_policy),
+        "ttl": task.ttl_seconds,
+    }
+    out = io.StringIO()
+    yaml = YAML()
+    yaml.default_flow_style = False
+    yaml.width = 100
+    yaml.dump(document, out)
+    return out.getvalue()
+
+
+def _text(text: str) -> str:
+    return LiteralScalarString(text) if "\n" in text else text

@@ -1,0 +1,25 @@
+"""Every page for people. Fragments have addresses of their own, which are pages too."""
+
+from django.urls import include, path
+
+from reviews.board import views as board
+from reviews.inbox import views as inbox
+from reviews.shell import errors
+from reviews.signin import views as signin
+from reviews.taskpage import views as tasks
+
+urlpatterns = [
+    path("", inbox.start, name="start"),
+    path("signin", signin.signin, name="signin"),
+    path("signout", signin.signout, name="signout"),
+    path("preferences", signin.preferences, name="preferences"),
+    path("board", board.page, name="board"),
+    path("board/columns", board.columns, name="board-columns"),
+    path("board/table", board.table, name="board-table"),
+    path("reviews", inbox.page, name="reviews"),
+    path("reviews/bucket/<slug:bucket>", inbox.bucket, name="reviews-bucket"),
+    path("tasks/<str:ref>", tasks.page, name="task"),
+    path("tasks/<str:ref>/<slug:tab>", tasks.tab, name="task-tab"),
+    path("", include("reviews.desk.urls")),
+    path("<path:rest>", errors.nowhere, name="nowhere"),
+]
