@@ -20,14 +20,18 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 def template(name: str) -> dict[str, Any]:
     """A task template as plain values."""
-    body: dict[str, Any] = YAML(typ="safe").load((DEMO / "tasks" / f"{name}.yaml").read_text(encoding="utf-8"))
+    body: dict[str, Any] = YAML(typ="safe").load(
+        (DEMO / "tasks" / f"{name}.yaml").read_text(encoding="utf-8")
+    )
     return body
 
 
 def git(folder: Path, *words: str) -> str:
     """Runs git in a folder; its output."""
     who = ["-c", "user.name=Demo", "-c", "user.email=demo@example.org"]
-    return subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True, text=True).stdout
+    return subprocess.run(
+        ["git", *who, *words], cwd=folder, check=True, capture_output=True, text=True
+    ).stdout
 
 
 def browser() -> str:
@@ -122,7 +126,9 @@ class Demo:
             **({"FENCEPOST_CHROMIUM": browser()} if chromium else {}),
         }
         command = [sys.executable, "-B", str(DEMO / "workers" / f"{agent}.py")]
-        ran = subprocess.run(command, cwd=workspace, env=environment, capture_output=True, text=True, timeout=60, check=False)
+        ran = subprocess.run(
+            command, cwd=workspace, env=environment, capture_output=True, text=True, timeout=60, check=False
+        )
         delivery = out / "delivery.json"
         body = json.loads(delivery.read_text(encoding="utf-8")) if delivery.exists() else {}
         return Ran(ran.returncode, ran.stdout + ran.stderr, out, workspace, body)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import sys
 
-from grant import Grant
-from run import as_asked, read_grant, run
+from grant import Grant, read_grant
+from run import as_asked, run
 
 
 def last_criterion(grant: Grant) -> set[int]:

@@ -36,7 +36,9 @@ def reached(colour: str, ground: str, ratio: float) -> str | None:
     brighter = luminance(ground) < 0.18
     for step in range(1, STEPS + 1):
         moved = lightness + (1 - lightness) * step / STEPS if brighter else lightness * (1 - step / STEPS)
-        tried = "#" + "".join(f"{round(255 * part):02x}" for part in colorsys.hls_to_rgb(hue, moved, saturation))
+        tried = "#" + "".join(
+            f"{round(255 * part):02x}" for part in colorsys.hls_to_rgb(hue, moved, saturation)
+        )
         if contrast(tried, ground) >= ratio:
             return tried
     return None
@@ -45,7 +47,7 @@ def reached(colour: str, ground: str, ratio: float) -> str | None:
 def main(sheet: str, mode: str, ground: str, *names: str) -> None:
     """Prints the contrast of each named colour on the ground: colours.py static/tokens.css dark --surface --muted."""
     text = Path(sheet).read_text(encoding="utf-8")
-    pairs = dict((name, pair) for name, *pair in re.findall(r"(--[\w-]+): light-dark\((#\w{6}), (#\w{6})\)", text))
+    pairs = {name: pair for name, *pair in re.findall(r"(--[\w-]+): light-dark\((#\w{6}), (#\w{6})\)", text)}
     side = mode == "dark"
     print(f"{mode} mode, on {ground} {pairs[ground][side]}")
     for name in names:

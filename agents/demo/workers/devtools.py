@@ -122,11 +122,20 @@ class Browser:
 
     def open(self, address: str, width: int, height: int = 800) -> None:
         """Loads the page in a viewport of that width, in CSS pixels."""
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        self.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=False,
+        )
         reply = self.call("Page.navigate", url=address)
         if reply.get("errorText"):
             raise BrowserFailed(f"{address}: {reply['errorText']}")
-        while self.evaluate("document.readyState") != "complete" or self.evaluate("location.href") == "about:blank":
+        while (
+            self.evaluate("document.readyState") != "complete"
+            or self.evaluate("location.href") == "about:blank"
+        ):
             time.sleep(0.02)
         self.call("Runtime.evaluate", expression="document.fonts.ready", awaitPromise=True)
 

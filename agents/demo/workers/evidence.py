@@ -63,7 +63,11 @@ class Evidence:
             for count, (argument, numbers) in enumerate(wanted.items(), start=1):
                 if name == "focus-order" and not self.chromium:
                     continue
-                arguments = colour_arguments(self.workspace, argument) if name == "contrast" else argument.split(" from ")
+                arguments = (
+                    colour_arguments(self.workspace, argument)
+                    if name == "contrast"
+                    else argument.split(" from ")
+                )
                 self.command(name if count == 1 else f"{name}-{count}", [*script, *arguments], numbers)
 
     def command(self, name: str, command: list[str], numbers: list[int]) -> None:
@@ -102,7 +106,9 @@ class Evidence:
             "evidence": self.items,
         }
         self.out.mkdir(parents=True, exist_ok=True)
-        (self.out / "delivery.json").write_text(json.dumps(body, ensure_ascii=False, indent=2), encoding="utf-8")
+        (self.out / "delivery.json").write_text(
+            json.dumps(body, ensure_ascii=False, indent=2), encoding="utf-8"
+        )
 
 
 def proved_by(grant: Grant, name: str) -> list[int]:
@@ -117,7 +123,11 @@ def proved_by(grant: Grant, name: str) -> list[int]:
 def colour_arguments(workspace: Path, wish: str) -> list[str]:
     """The arguments of colours.py for "dark mode on --surface of --muted, --accent"."""
     mode, *names = re.findall(r"^\w+|--[\w-]+", wish)
-    sheets = (path for path in sorted(workspace.rglob("*.css")) if f"{names[0]}:" in path.read_text(encoding="utf-8"))
+    sheets = (
+        path
+        for path in sorted(workspace.rglob("*.css"))
+        if f"{names[0]}:" in path.read_text(encoding="utf-8")
+    )
     return [str(next(sheets).relative_to(workspace)), mode, *names]
 
 

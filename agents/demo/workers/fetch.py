@@ -16,7 +16,7 @@ def main(page: str, begin: str = "") -> None:
     """Status and headers but the date, an empty line, the body from the line on that has the text."""
     with serving(Path.cwd()) as address:
         try:
-            answer = urllib.request.urlopen(address + page, timeout=10)  # noqa: S310
+            answer = urllib.request.urlopen(address + page, timeout=10)
         except urllib.error.HTTPError as refused:
             answer = refused
         body = answer.read().decode(errors="replace").splitlines()

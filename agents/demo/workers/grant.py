@@ -98,7 +98,9 @@ def review_from(body: Mapping[str, Any] | None) -> Review | None:
     notes = [Note(each["note"], criterion=each["criterion"]) for each in verdicts if each.get("note")]
     if body.get("note"):
         notes.append(Note(body["note"]))
-    notes += [Note(each["text"], path=each.get("path")) for each in body.get("comments") or [] if each.get("text")]
+    notes += [
+        Note(each["text"], path=each.get("path")) for each in body.get("comments") or [] if each.get("text")
+    ]
     not_met = frozenset(each["criterion"] for each in verdicts if each["verdict"] != "MET")
     return Review(body.get("round") or 1, tuple(notes), not_met)
 
@@ -116,12 +118,16 @@ def amended(grant: Grant) -> tuple[Grant, list[Answer]]:
     criteria = list(grant.criteria)
     answers = []
     for note in grant.review.notes if grant.review else ():
-        exchange = wording.exchange_in(note.text, [each.text for each in criteria if note.criterion in (None, each.number)])
+        exchange = wording.exchange_in(
+            note.text, [each.text for each in criteria if note.criterion in (None, each.number)]
+        )
         answers.append(Answer(note, exchange))
         if exchange:
             old, new = exchange
             criteria = [
-                replace(each, text=each.text.replace(old, new)) if note.criterion in (None, each.number) else each
+                replace(each, text=each.text.replace(old, new))
+                if note.criterion in (None, each.number)
+                else each
                 for each in criteria
             ]
     return replace(grant, criteria=tuple(criteria)), answers

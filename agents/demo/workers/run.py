@@ -79,11 +79,15 @@ def do_work(grant: Grant, workspace: Workspace, answers: list[Answer]) -> Work:
 def summary_of(work: Work, answers: list[Answer], round_number: int) -> str:
     """What was done; in a later round each of the reviewer's notes is quoted and answered."""
     count = len(work.grant.criteria) - len(work.failures)
-    lines = [f"{work.grant.title or shortened(work.grant.task, 80)}: {count} {'criterion' if count == 1 else 'criteria'} done."]
+    lines = [
+        f"{work.grant.title or shortened(work.grant.task, 80)}: {count} {'criterion' if count == 1 else 'criteria'} done."
+    ]
     if answers:
         lines = [f"Round {round_number} answers {len(answers)} {'note' if len(answers) == 1 else 'notes'}."]
     lines += [f"“{answer.note.text}” → {answer_line(work, answer)}" for answer in answers]
-    lines += [f"Criterion {number} is not done: {reason}." for number, reason in sorted(work.failures.items())]
+    lines += [
+        f"Criterion {number} is not done: {reason}." for number, reason in sorted(work.failures.items())
+    ]
     return "\n".join(lines)
 
 

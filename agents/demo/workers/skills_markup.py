@@ -6,13 +6,16 @@ import ast
 import html
 import json
 import re
+from collections.abc import Callable
 from urllib.parse import urlencode
 
 from skill import Asked, Work, skill
 from skills_styles import ensure_rule
 from workspace import CannotDo, Workspace, add_test
 
-PAGE_TESTS = '"""The pages, read as a browser gets them."""\n\nimport unittest\n\nfrom app.views import respond'
+PAGE_TESTS = (
+    '"""The pages, read as a browser gets them."""\n\nimport unittest\n\nfrom app.views import respond'
+)
 READ_PAGE = 'page = respond("{}").body.decode()'
 
 
@@ -60,7 +63,9 @@ class History:
         counted = re.search(rf"[\w.]+\.{one}_count", self.text)
         self.count = counted[0] if counted else things
         before = self.text[: match.start()]
-        self.container = before[before.rfind("<table") :].split(None, 1)[0][1:].rstrip(">") if "<table" in before else "ul"
+        self.container = (
+            before[before.rfind("<table") :].split(None, 1)[0][1:].rstrip(">") if "<table" in before else "ul"
+        )
 
     @property
     def text(self) -> str:
@@ -113,7 +118,9 @@ def empty_state(work: Work, asked: list[Asked]) -> None:
         body = [READ_PAGE.format(history.address(empty=True)), f'self.assertIn("{each["heading"]}", page)']
         body += [f'self.assertIn("{each["sentence"]}", page)'] if each["sentence"] else []
         body += [f'self.assertNotIn("<{history.container}", page)']
-        body += [f'self.assertNotIn("{each["heading"]}", respond("{history.address(empty=False)}").body.decode())']
+        body += [
+            f'self.assertNotIn("{each["heading"]}", respond("{history.address(empty=False)}").body.decode())'
+        ]
         add_test(work.workspace, "respond", each.criterion.text, body, PAGE_TESTS)
         line = f"{history.path} says “{each['heading']}” in place of the {history.container}; {sheet} centres it."
         work.claim(each, line, f"the wording “{each['heading']}” at both widths")
@@ -176,17 +183,24 @@ def nothing_found(work: Work, asked: list[Asked]) -> None:
     for each in asked:
         history = History(work.workspace, things_of(work))
         history.change(wrapped(history.text, history.opening(), history.rows))
-        inside = f'    {{% if not {history.rows} %}}\n    <p>{html.escape(each["sentence"])}</p>\n    {{% end %}}\n'
+        inside = f"    {{% if not {history.rows} %}}\n    <p>{html.escape(each['sentence'])}</p>\n    {{% end %}}\n"
         inside = f'  <div class="nothing muted" role="status">\n{inside}  </div>\n'
         _, end = element(history.text, history.opening())
         after = history.text.find("{% end %}\n", end) + len("{% end %}\n")
         history.change(marked_block(history.text, f"if {history.count}", inside, after, "nothing muted"))
         body = [READ_PAGE.format(history.missing_status())]
         body += [f'self.assertIn("{each["sentence"]}", page)', 'self.assertIn("<select", page)']
-        body += [f'self.assertNotIn("{each["sentence"]}", respond("{history.address(empty=True)}").body.decode())']
+        body += [
+            f'self.assertNotIn("{each["sentence"]}", respond("{history.address(empty=True)}").body.decode())'
+        ]
         add_test(work.workspace, "respond", each.criterion.text, body, PAGE_TESTS)
         line = f"A filter that leaves nothing keeps its place and says “{each['sentence']}”."
         work.claim(each, line, "a filter that matches nothing")
+
+
+def literal(text: str) -> Callable[[re.Match[str]], str]:
+    """A replacement for re.sub that is taken as it stands, backslashes too."""
+    return lambda _: text
 
 
 def label(work: Work, asked: list[Asked]) -> None:
@@ -199,16 +213,30 @@ def label(work: Work, asked: list[Asked]) -> None:
         extra = f' id="{name}"' + (f' aria-describedby="{name}-hint"' if each["hint"] else "")
         tag = tag.replace(f' name="{name}"', f'{extra} name="{name}"')
         lines = [f'<label for="{name}">{html.escape(each["label"])}</label>', tag]
-        lines += [f'<span class="hint" id="{name}-hint">{html.escape(each["hint"])}</span>'] if each["hint"] else []
+        lines += (
+            [f'<span class="hint" id="{name}-hint">{html.escape(each["hint"])}</span>']
+            if each["hint"]
+            else []
+        )
         old = rf'(?:[ \t]*<label for="{name}">[^<]*</label>\n)?{re.escape(match[0])}(?:\n[ \t]*<span [^>]*id="{name}-hint">[^<]*</span>)?'
-        work.workspace.write(path, re.sub(old, lambda _, new=indent + f"\n{indent}".join(lines): new, text, count=1))
+        work.workspace.write(path, re.sub(old, literal(indent + f"\n{indent}".join(lines)), text, count=1))
         page = "/" + path.rsplit("/", 1)[-1].removesuffix(".html")
-        body = [READ_PAGE.format(page), f"self.assertIn('<label for=\"{name}\">{each['label']}</label>', page)"]
+        body = [
+            READ_PAGE.format(page),
+            f"self.assertIn('<label for=\"{name}\">{each['label']}</label>', page)",
+        ]
         if each["hint"]:
-            body += [f"self.assertIn('aria-describedby=\"{name}-hint\"', page)", f'self.assertIn("{each["hint"]}", page)']
+            body += [
+                f"self.assertIn('aria-describedby=\"{name}-hint\"', page)",
+                f'self.assertIn("{each["hint"]}", page)',
+            ]
         add_test(work.workspace, "respond", each.criterion.text, body, PAGE_TESTS)
         hint = f" and the hint “{each['hint']}”" if each["hint"] else ""
-        work.claim(each, f"`{name}` in {path} has the label “{each['label']}”{hint}.", f"the wording of labels and hints in {path}")
+        work.claim(
+            each,
+            f"`{name}` in {path} has the label “{each['label']}”{hint}.",
+            f"the wording of labels and hints in {path}",
+        )
 
 
 def first_link(work: Work, asked: list[Asked]) -> None:
@@ -227,7 +255,11 @@ def first_link(work: Work, asked: list[Asked]) -> None:
         body = ['body = respond("/").body.decode().split("<body>", 1)[1]']
         body += [f"self.assertTrue(body.strip().startswith('{link.strip()}'))"]
         add_test(work.workspace, "respond", each.criterion.text, body, PAGE_TESTS)
-        work.claim(each, f"{path} begins with “{each['text']}”, seen when it has the focus.", f"Tab to “{each['text']}”")
+        work.claim(
+            each,
+            f"{path} begins with “{each['text']}”, seen when it has the focus.",
+            f"Tab to “{each['text']}”",
+        )
 
 
 def page_call(function: ast.FunctionDef, template: str, heading: str, status: str) -> str:
@@ -238,6 +270,20 @@ def page_call(function: ast.FunctionDef, template: str, heading: str, status: st
     if "template" not in names or "status" not in names:
         raise CannotDo(f"{function.name} takes no template and status")
     return f"    return {function.name}({', '.join(first)}, status={status}, address=request.path)"
+
+
+def missing_template(parts: dict[str, str]) -> str:
+    """The page for unknown addresses, with the parts that the criteria name."""
+    title = html.escape(parts["heading"])
+    lines = [
+        '<section class="card lost" aria-labelledby="lost-title">',
+        f'  <h1 id="lost-title">{title}</h1>',
+    ]
+    lines += ["  <p><code>{{ address }}</code></p>"] if "escaped" in parts else []
+    lines += [f"  <p>{html.escape(parts['sentence'])}</p>"] if "sentence" in parts else []
+    if "link" in parts:
+        lines += [f'  <p><a class="button" href="{parts["to"]}">{html.escape(parts["link"])}</a></p>']
+    return "\n".join([*lines, "</section>", ""])
 
 
 def unknown_address(work: Work, asked: list[Asked]) -> None:
@@ -252,25 +298,34 @@ def unknown_address(work: Work, asked: list[Asked]) -> None:
     if page is None or view is None:
         raise CannotDo("no view answers for unknown addresses")
     folder = work.workspace.listed(".html")[0].rsplit("/", 1)[0]
-    lines = ['<section class="card lost" aria-labelledby="lost-title">', f'  <h1 id="lost-title">{html.escape(heading)}</h1>']
-    lines += ["  <p><code>{{ address }}</code></p>"] if "escaped" in parts else []
-    lines += [f"  <p>{html.escape(parts['sentence'])}</p>"] if "sentence" in parts else []
-    lines += [f'  <p><a class="button" href="{parts["to"]}">{html.escape(parts["link"])}</a></p>'] if "link" in parts else []
-    work.workspace.write(f"{folder}/missing.html", "\n".join([*lines, "</section>", ""]))
-    ensure_rule(work.workspace, ".lost", "display: grid; justify-items: start; gap: 16px; padding: 44px 32px;")
+    work.workspace.write(f"{folder}/missing.html", missing_template(parts))
+    ensure_rule(
+        work.workspace, ".lost", "display: grid; justify-items: start; gap: 16px; padding: 44px 32px;"
+    )
     ensure_rule(work.workspace, ".lost code", "overflow-wrap: anywhere; color: var(--muted);")
-    work.workspace.replace_lines(path, view.body[-1], page_call(page, "missing.html", heading, parts.get("status", "404")))
+    work.workspace.replace_lines(
+        path, view.body[-1], page_call(page, "missing.html", heading, parts.get("status", "404"))
+    )
     for each in asked:
         body = ['answer = respond("/nowhere/<b>")', "page = answer.body.decode()"]
-        body += ["self.assertEqual(answer.status, %s)" % each["status"]] if each["status"] else []
-        body += [f'self.assertIn("{each[name]}", page)' for name in ("heading", "sentence", "link") if each[name]]
+        body += [f"self.assertEqual(answer.status, {each['status']})"] if each["status"] else []
+        body += [
+            f'self.assertIn("{each[name]}", page)' for name in ("heading", "sentence", "link") if each[name]
+        ]
         body += ['self.assertIn("/nowhere/&lt;b&gt;", page)'] if each["escaped"] else []
         add_test(work.workspace, "respond", each.criterion.text, body, PAGE_TESTS)
         said = " and ".join(f"“{each[name]}”" for name in ("heading", "sentence", "link") if each[name])
-        work.claim(each, f"{folder}/missing.html shows {said or 'the address, escaped'}.", "the page for unknown addresses")
+        work.claim(
+            each,
+            f"{folder}/missing.html shows {said or 'the address, escaped'}.",
+            "the page for unknown addresses",
+        )
 
 
-FOCUS = skill(r"[Ff]ocus order: after the (?P<after>[\w ]+?) comes the link “(?P<link>[^”]+)” to (?P<to>/[\w/-]*)", focus_order)
+FOCUS = skill(
+    r"[Ff]ocus order: after the (?P<after>[\w ]+?) comes the link “(?P<link>[^”]+)” to (?P<to>/[\w/-]*)",
+    focus_order,
+)
 
 SKILLS = [
     skill(
@@ -280,8 +335,13 @@ SKILLS = [
     skill(r"pagination is left out", no_pagination),
     FOCUS,
     skill(r"only the filter leaves nothing.*the sentence “(?P<sentence>[^”]+)”", nothing_found),
-    skill(r"field `(?P<field>\w+)` has the visible label “(?P<label>[^”]+)”(?: and the hint “(?P<hint>[^”]+)”)?", label),
-    skill(r"first focusable element of each page is the link “(?P<text>[^”]+)” to #(?P<to>[\w-]+)", first_link),
+    skill(
+        r"field `(?P<field>\w+)` has the visible label “(?P<label>[^”]+)”(?: and the hint “(?P<hint>[^”]+)”)?",
+        label,
+    ),
+    skill(
+        r"first focusable element of each page is the link “(?P<text>[^”]+)” to #(?P<to>[\w-]+)", first_link
+    ),
     skill(
         r"unknown address answers (?P<status>\d+) with a page headed “(?P<heading>[^”]+)”"
         r"|page (?:for it )?says “(?P<sentence>[^”]+)” and has the link “(?P<link>[^”]+)” to (?P<to>/[\w/-]*)"

@@ -27,7 +27,12 @@ def plain(number: Decimal) -> int | float:
 def about_numbers(work: Work, asked: list[Asked]) -> None:
     """The sum, the count or the largest of the task's numbers."""
     numbers = numbers_of(work)
-    answers = {"sum": sum(numbers, Decimal(0)), "number": Decimal(len(numbers)), "largest": max(numbers), "smallest": min(numbers)}
+    answers = {
+        "sum": sum(numbers, Decimal(0)),
+        "number": Decimal(len(numbers)),
+        "largest": max(numbers),
+        "smallest": min(numbers),
+    }
     for each in asked:
         work.result[each["key"]] = plain(answers[each["what"]])
         work.claim(each, f"`{each['key']}` is {work.result[each['key']]}, from {len(numbers)} numbers.")
@@ -39,7 +44,10 @@ def in_order(work: Work, asked: list[Asked]) -> None:
     for each in asked:
         key = str.casefold if each["alike"] else str
         work.result[each["key"]] = sorted(filter(None, names), key=key)
-        work.claim(each, f"`{each['key']}` has {len(names)} names, from {min(names, key=key)} to {max(names, key=key)}.")
+        work.claim(
+            each,
+            f"`{each['key']}` has {len(names)} names, from {min(names, key=key)} to {max(names, key=key)}.",
+        )
 
 
 def digest(work: Work, asked: list[Asked]) -> None:
@@ -54,6 +62,9 @@ def digest(work: Work, asked: list[Asked]) -> None:
 
 SKILLS = [
     skill(r"`(?P<key>\w+)` is the (?P<what>sum|number|largest|smallest) of the numbers", about_numbers),
-    skill(r"`(?P<key>\w+)` has the names in alphabetical order(?P<alike>, capital and small letters alike)?", in_order),
+    skill(
+        r"`(?P<key>\w+)` has the names in alphabetical order(?P<alike>, capital and small letters alike)?",
+        in_order,
+    ),
     skill(r"`(?P<key>\w+)` is the SHA-256 of the quoted", digest),
 ]

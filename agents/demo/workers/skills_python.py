@@ -6,7 +6,7 @@ import ast
 import copy
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import Any
 
@@ -29,12 +29,16 @@ def new_body(workspace: Workspace, path: str, node: ast.FunctionDef, lines: list
     """Puts a new body into a function; its signature and docstring stay."""
     kept = node.body[0].end_lineno if ast.get_docstring(node) else node.body[0].lineno - 1
     source = workspace.read(path).splitlines()[node.lineno - 1 : kept]
-    workspace.replace_lines(path, node, "\n".join([*source, *(f"    {line}" if line else "" for line in lines)]))
+    workspace.replace_lines(
+        path, node, "\n".join([*source, *(f"    {line}" if line else "" for line in lines)])
+    )
 
 
 def learned_amount(cents: int, text: str) -> dict[str, Any]:
     """How an amount is written, learned from one example: sign, symbol, separators, decimals. Raises CannotDo."""
-    match = re.fullmatch(r"(?P<minus>[-−]?)(?P<before>[^\d−-]*)(?P<digits>\d[\d.,'  ]*\d|\d)(?P<after>\D*)", text)
+    match = re.fullmatch(
+        r"(?P<minus>[-−]?)(?P<before>[^\d−-]*)(?P<digits>\d[\d.,'  ]*\d|\d)(?P<after>\D*)", text
+    )
     if not match or re.sub(r"\D", "", match["digits"]).lstrip("0") != str(abs(cents)).lstrip("0"):
         raise CannotDo(f"“{text}” does not have the digits of {cents}")
     mark = re.search(r"[.,](?=\d{1,2}$)", match["digits"])
@@ -58,36 +62,40 @@ def one_of(examples: list[dict[str, Any]], name: str, otherwise: str) -> str:
     return str(seen.pop()) if seen else otherwise
 
 
+def amount_lines(cents: str, examples: list[dict[str, Any]]) -> list[str]:
+    """The body of a function that writes amounts as all the examples do."""
+    thousands, mark = one_of(examples, "thousands", ","), one_of(examples, "mark", ".")
+    minus, most = one_of(examples, "minus", "-"), max(each["decimals"] for each in examples)
+    number = f'f"{{whole:,}}".replace(",", "{thousands}")' if thousands != "," else 'f"{whole:,}"'
+    return [
+        f'before, after, decimals = CURRENCIES.get(currency, ("", f" {{currency}}", {most}))',
+        f"whole, rest = divmod(abs({cents}), 10**decimals)",
+        f"text = {number}",
+        "if decimals:",
+        f'    text += f"{mark}{{rest:0{{decimals}}d}}"',
+        f"return f\"{{'{minus}' if {cents} < 0 else ''}}{{before}}{{text}}{{after}}\"",
+    ]
+
+
 def amounts(work: Work, asked: list[Asked]) -> None:
     """Writes the function that formats amounts so that it gives every example of the criteria."""
     path, node = function_with(work.workspace, "currency")
-    cents = node.args.args[0].arg
     examples = [learned_amount(int(each["amount"]), each["text"]) for each in asked]
-    rows = {each["currency"]: (e["before"], e["after"], e["decimals"]) for each, e in zip(asked, examples, strict=True)}
-    thousands, mark = one_of(examples, "thousands", ","), one_of(examples, "mark", ".")
-    minus = one_of(examples, "minus", "-")
-    number = f'f"{{whole:,}}".replace(",", "{thousands}")' if thousands != "," else 'f"{whole:,}"'
-    new_body(
-        work.workspace,
-        path,
-        node,
-        [
-            f'before, after, decimals = CURRENCIES.get(currency, ("", f" {{currency}}", {max(r[2] for r in rows.values())}))',
-            f"whole, rest = divmod(abs({cents}), 10**decimals)",
-            f"text = {number}",
-            "if decimals:",
-            f'    text += f"{mark}{{rest:0{{decimals}}d}}"',
-            f'return f"{{\'{minus}\' if {cents} < 0 else \'\'}}{{before}}{{text}}{{after}}"',
-        ],
-    )
+    new_body(work.workspace, path, node, amount_lines(node.args.args[0].arg, examples))
+    rows = {each["currency"]: example for each, example in zip(asked, examples, strict=True)}
     table = ["# currency: what stands before, what stands after, how many decimals", "CURRENCIES = {"]
-    table += [f'    "{name}": ("{before}", "{after}", {decimals}),' for name, (before, after, decimals) in rows.items()]
-    text = re.sub(r"# currency: what stands[^\n]*\nCURRENCIES = \{.*?\n\}\n\n\n", "", work.workspace.read(path), flags=re.DOTALL)
+    table += [
+        f'    "{name}": ("{e["before"]}", "{e["after"]}", {e["decimals"]}),' for name, e in rows.items()
+    ]
+    old = re.compile(r"# currency: what stands[^\n]*\nCURRENCIES = \{.*?\n\}\n\n\n", re.DOTALL)
+    text = old.sub("", work.workspace.read(path))
     first = text.index(f"def {node.name}(")
     work.workspace.write(path, text[:first] + "\n".join([*table, "}"]) + "\n\n\n" + text[first:])
     for each in asked:
         call = f'{node.name}({each["amount"]}, "{each["currency"]}")'
-        add_test(work.workspace, node.name, each.criterion.text, [f'self.assertEqual({call}, "{each["text"]}")'])
+        add_test(
+            work.workspace, node.name, each.criterion.text, [f'self.assertEqual({call}, "{each["text"]}")']
+        )
         work.claim(each, f"`{call}` gives “{each['text']}”.", "sign, symbol and separators of every example")
 
 
@@ -115,7 +123,11 @@ def dates(work: Work, asked: list[Asked]) -> None:
     for each in asked:
         body = [f'self.assertEqual({node.name}("{each["iso"]}"), "{each["text"]}")']
         add_test(work.workspace, node.name, each.criterion.text, body)
-        work.claim(each, f"`{node.name}` writes {each['iso']} as “{each['text']}”.", f"how dates like “{asked[0]['text']}” read in the history")
+        work.claim(
+            each,
+            f"`{node.name}` writes {each['iso']} as “{each['text']}”.",
+            f"how dates like “{asked[0]['text']}” read in the history",
+        )
 
 
 def time_elements(work: Work, asked: list[Asked]) -> None:
@@ -126,7 +138,9 @@ def time_elements(work: Work, asked: list[Asked]) -> None:
         return match[0] if match[1] else f'<time datetime="{{{{ {match[2]} }}}}">{match[0]}</time>'
 
     for each in asked:
-        paths = [path for path in work.workspace.changeable(".html") if shown.search(work.workspace.read(path))]
+        paths = [
+            path for path in work.workspace.changeable(".html") if shown.search(work.workspace.read(path))
+        ]
         for path in paths:
             work.workspace.write(path, shown.sub(timed, work.workspace.read(path)))
         count = sum(work.workspace.read(path).count("</time>") for path in paths)
@@ -141,7 +155,8 @@ def variants(node: ast.expr) -> list[ast.expr]:
     """What may stand in place of one small expression: one more, one less, not under one or nought."""
     text = ast.unparse(node)
     return [
-        ast.parse(each.format(text), mode="eval").body for each in ("{} - 1", "{} + 1", "max({} - 1, 0)", "max({}, 1)", "max({}, 0)")
+        ast.parse(each.format(text), mode="eval").body
+        for each in ("{} - 1", "{} + 1", "max({} - 1, 0)", "max({}, 1)", "max({}, 0)")
     ]
 
 
@@ -166,7 +181,7 @@ def repairs(function: ast.FunctionDef) -> Iterator[ast.FunctionDef]:
 
 
 def with_picks(
-    function: ast.FunctionDef, places: list[tuple[ast.AST, str]], picks: dict[int, ast.expr]
+    function: ast.FunctionDef, places: Sequence[tuple[ast.AST, str]], picks: dict[int, ast.expr]
 ) -> ast.FunctionDef:
     """A copy of the function with the picked expressions in their places."""
     before = {each: getattr(*places[each]) for each in picks}
@@ -185,9 +200,9 @@ def holds(function: ast.FunctionDef, examples: list[tuple[str, str]]) -> bool:
     for argument in lonely.args.args:
         argument.annotation = None
     names: dict[str, Any] = {}
-    exec(compile(ast.fix_missing_locations(ast.Module([lonely], [])), "candidate", "exec"), names)  # noqa: S102
+    exec(compile(ast.fix_missing_locations(ast.Module([lonely], [])), "candidate", "exec"), names)
     try:
-        return all(eval(call, names) == ast.literal_eval(value) for call, value in examples)  # noqa: S307
+        return all(eval(call, names) == ast.literal_eval(value) for call, value in examples)
     except (ArithmeticError, TypeError, ValueError):
         return False
 
@@ -200,14 +215,23 @@ def repair(work: Work, asked: list[Asked]) -> None:
             raise CannotDo(f"no function in scope is called {name}")
         here = [each for each in asked if each["function"] == name]
         examples = [(each["call"], each["value"]) for each in here] + tested_examples(work.workspace, name)
-        found = node if holds(node, examples) else next((each for each in repairs(node) if holds(each, examples)), None)
+        found = (
+            node
+            if holds(node, examples)
+            else next((each for each in repairs(node) if holds(each, examples)), None)
+        )
         if found is None:
             raise CannotDo(f"no small change of {name} makes all {len(examples)} examples true")
         if found is not node:
             work.workspace.replace_lines(path, node, ast.unparse(ast.fix_missing_locations(found)))
             restore_docstring(work.workspace, path, node)
         for each in here:
-            add_test(work.workspace, name, each.criterion.text, [f"self.assertEqual({each['call']}, {each['value']})"])
+            add_test(
+                work.workspace,
+                name,
+                each.criterion.text,
+                [f"self.assertEqual({each['call']}, {each['value']})"],
+            )
             line = f"`{each['call']}` is {each['value']}; now `{ast.unparse(found.body[-1])}`."
             work.claim(each, line, f"`{ast.unparse(found.body[-1])}` against your own examples")
 
@@ -255,11 +279,17 @@ def csv_header(work: Work, asked: list[Asked]) -> None:
         text = re.sub(rf"[ \t]*{match[2]}\.writerow\(\[\"[^\n]*\n", "", text)
         line = f"{match[1]}{match[2]}.writerow([{names}])\n"
         work.workspace.write(path, text.replace(match[0], match[0] + line, 1))
-        function = next(n for p, n in work.workspace.functions() if p == path and "csv.writer" in ast.unparse(n))
+        function = next(
+            n for p, n in work.workspace.functions() if p == path and "csv.writer" in ast.unparse(n)
+        )
         call = f'{function.name}({customer_lookup(work.workspace)}("halyard"))'
         body = [f'self.assertEqual({call}.splitlines()[0], "{each["header"]}")']
         add_test(work.workspace, function.name, each.criterion.text, body)
-        work.claim(each, f"{path} writes “{each['header']}” before the rows.", "the order of the header's columns against the rows")
+        work.claim(
+            each,
+            f"{path} writes “{each['header']}” before the rows.",
+            "the order of the header's columns against the rows",
+        )
 
 
 def csv_file_name(work: Work, asked: list[Asked]) -> None:
@@ -268,25 +298,37 @@ def csv_file_name(work: Work, asked: list[Asked]) -> None:
         path, match = work.workspace.first(r"f?[\"']attachment; filename=([^\n]*)[\"'](?=\}|,|\n)", ".py")
         text = work.workspace.read(path)
         holder = re.search(r"(\w+\.customer)\.slug|(\w+\.customer)\b", text)
-        name = each["file"].replace("{customer}", f"{{{(holder[1] or holder[2]) if holder else 'customer'}.slug}}")
+        name = each["file"].replace(
+            "{customer}", f"{{{(holder[1] or holder[2]) if holder else 'customer'}.slug}}"
+        )
         work.workspace.write(path, text.replace(match[0], f"f'attachment; filename=\"{name}\"'", 1))
         wanted = each["file"].replace("{customer}", "kobo")
         body = ['header = respond("/export.csv?customer=kobo").headers["Content-Disposition"]']
         body += [f"self.assertEqual(header, 'attachment; filename=\"{wanted}\"')"]
         add_test(work.workspace, "respond", each.criterion.text, body)
-        work.claim(each, f"{path} names the download “{each['file']}”: {wanted} for kobo.", "the name of the downloaded file")
+        work.claim(
+            each,
+            f"{path} names the download “{each['file']}”: {wanted} for kobo.",
+            "the name of the downloaded file",
+        )
 
 
 def csv_amounts(work: Work, asked: list[Asked]) -> None:
     """Writes the amounts of the export as decimal numbers, with the decimals that each example's currency has."""
-    decimals = {each["currency"]: learned_amount(int(each["cents"]), each["text"])["decimals"] for each in asked}
-    path, match = work.workspace.first(r"(?m)^[ \t]*amount = Decimal\((\w+)\.(\w+)\)|(?<=, )(\w+)\.(\w*cents)(?=\]\))", ".py")
+    decimals = {
+        each["currency"]: learned_amount(int(each["cents"]), each["text"])["decimals"] for each in asked
+    }
+    path, match = work.workspace.first(
+        r"(?m)^[ \t]*amount = Decimal\((\w+)\.(\w+)\)|(?<=, )(\w+)\.(\w*cents)(?=\]\))", ".py"
+    )
     row, cents = match[1] or match[3], match[2] or match[4]
     code = f"Decimal({row}.{cents}).scaleb(-DECIMALS.get({row}.currency, 2))"
     table = "DECIMALS = {" + ", ".join(f'"{name}": {count}' for name, count in decimals.items()) + "}\n"
     text = re.sub(r"DECIMALS = \{[^}]*\}\n\n\n", "", work.workspace.read(path))
     if not match[1]:
-        text = re.sub(rf"([ \t]*)(.*, ){row}\.{cents}(\]\))", rf"\1amount = {code}\n\1\2amount\3", text, count=1)
+        text = re.sub(
+            rf"([ \t]*)(.*, ){row}\.{cents}(\]\))", rf"\1amount = {code}\n\1\2amount\3", text, count=1
+        )
     text = insert_import(text, "from decimal import Decimal")
     first = text.index("def ")
     work.workspace.write(path, f"{text[:first]}{table}\n\n{text[first:]}")
@@ -301,7 +343,11 @@ def csv_amounts(work: Work, asked: list[Asked]) -> None:
         body += [f"text = {function.name}(replace(customer, invoices=(invoice,)))"]
         body += [f'self.assertTrue(text.endswith(",{each["text"]}\\n"), text)']
         add_test(work.workspace, "Line", each.criterion.text, body, beginning)
-        work.claim(each, f"{each['cents']} in {each['currency']} are “{each['text']}”, by `{code}`.", "the amounts of both files")
+        work.claim(
+            each,
+            f"{each['cents']} in {each['currency']} are “{each['text']}”, by `{code}`.",
+            "the amounts of both files",
+        )
 
 
 SKILLS = [

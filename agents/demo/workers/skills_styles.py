@@ -74,12 +74,19 @@ def no_outline_lost(work: Work, asked: list[Asked]) -> None:
 def focus_outline(work: Work, asked: list[Asked]) -> None:
     """One rule for whatever has the focus, from the width, the colour and the offset that the criterion names."""
     for each in asked:
-        if not any(re.search(rf"{each['colour']}:", work.workspace.read(path)) for path in work.workspace.listed(".css")):
+        if not any(
+            re.search(rf"{each['colour']}:", work.workspace.read(path))
+            for path in work.workspace.listed(".css")
+        ):
             raise CannotDo(f"no style sheet defines {each['colour']}")
         rule = f"outline: {each['width']} solid var({each['colour']}); outline-offset: {each['offset']};"
         path = ensure_rule(work.workspace, ":focus-visible", rule)
-        add_test(work.workspace, "styles", each.criterion.text, [f'self.assertIn("{rule}", STYLES)'], STYLE_TESTS)
-        line = f"{path} outlines :focus-visible with {each['width']} of {each['colour']}, {each['offset']} off."
+        add_test(
+            work.workspace, "styles", each.criterion.text, [f'self.assertIn("{rule}", STYLES)'], STYLE_TESTS
+        )
+        line = (
+            f"{path} outlines :focus-visible with {each['width']} of {each['colour']}, {each['offset']} off."
+        )
         work.claim(each, line, "the outline around the focused filter")
 
 
@@ -124,10 +131,15 @@ def no_colour_changes(work: Work, asked: list[Asked]) -> None:
             for name, *pair in pairs.findall(text):
                 kept = list(pair)
                 kept[side] = before.get(name, pair)[side]
-                text = text.replace(f"{name}: light-dark({pair[0]}, {pair[1]})", f"{name}: light-dark({kept[0]}, {kept[1]})")
+                text = text.replace(
+                    f"{name}: light-dark({pair[0]}, {pair[1]})", f"{name}: light-dark({kept[0]}, {kept[1]})"
+                )
                 same += 1
             work.workspace.write(path, text)
-        work.claim(each, f"All {same} colours of {each['mode']} mode are as they were, compared with the last commit.")
+        work.claim(
+            each,
+            f"All {same} colours of {each['mode']} mode are as they were, compared with the last commit.",
+        )
 
 
 SKILLS = [

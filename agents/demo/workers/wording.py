@@ -19,7 +19,11 @@ def quoted(text: str) -> list[str]:
 
 def test_name(sentence: str) -> str:
     """A sentence as the name of a test. Quoted copy is left out, so that other copy does not make another test."""
-    plain = QUOTED.sub("", sentence).replace("-", " minus ") if re.match(r"-\d", sentence) else QUOTED.sub("", sentence)
+    plain = (
+        QUOTED.sub("", sentence).replace("-", " minus ")
+        if re.match(r"-\d", sentence)
+        else QUOTED.sub("", sentence)
+    )
     words = re.findall(r"[A-Za-z0-9]+", plain.lower())
     name = "test"
     for word in words:

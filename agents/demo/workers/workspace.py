@@ -44,7 +44,9 @@ class Workspace:
             paths = [str(path.relative_to(self.root)) for path in self.root.rglob("*") if path.is_file()]
         else:
             paths = found.stdout.splitlines()
-        there = (path for path in set(paths) if path.endswith(suffixes or ("",)) and (self.root / path).is_file())
+        there = (
+            path for path in set(paths) if path.endswith(suffixes or ("",)) and (self.root / path).is_file()
+        )
         return sorted(there)
 
     def changeable(self, *suffixes: str) -> list[str]:
@@ -64,7 +66,9 @@ class Workspace:
 
     def at_base(self, path: str) -> str:
         """The text of a file as it was committed last."""
-        shown = subprocess.run(["git", "show", f"HEAD:{path}"], cwd=self.root, capture_output=True, text=True, check=False)
+        shown = subprocess.run(
+            ["git", "show", f"HEAD:{path}"], cwd=self.root, capture_output=True, text=True, check=False
+        )
         return shown.stdout if shown.returncode == 0 else self.read(path)
 
     def first(self, pattern: str, *suffixes: str) -> tuple[str, re.Match[str]]:
@@ -96,7 +100,9 @@ class Workspace:
         """Puts a text in place of a statement's lines."""
         lines = self.read(path).splitlines(keepends=True)
         assert node.end_lineno is not None
-        self.write(path, "".join([*lines[: node.lineno - 1], text.rstrip("\n") + "\n", *lines[node.end_lineno :]]))
+        self.write(
+            path, "".join([*lines[: node.lineno - 1], text.rstrip("\n") + "\n", *lines[node.end_lineno :]])
+        )
 
 
 def insert_import(text: str, statement: str) -> str:

@@ -75,7 +75,9 @@ def get_cust(slug: str) -> Customer | None:
     """The customer of that name in addresses, or None."""
     for row in load("customers.json"):
         if row["slug"] == slug:
-            invoices = sorted(map(invoice_from, row["invoices"]), key=lambda invoice: invoice.date, reverse=True)
+            invoices = sorted(
+                map(invoice_from, row["invoices"]), key=lambda invoice: invoice.date, reverse=True
+            )
             return Customer(**{**row, "invoices": tuple(invoices)})
     return None
 

@@ -107,7 +107,11 @@ def billing_page(request: Request) -> Response:
 
 def page_link(each: int, current: int, keep: dict[str, str]) -> dict[str, Any]:
     """One link of the pagination."""
-    return {"number": each, "current": each == current, "href": "/billing?" + urlencode({**keep, "page": each})}
+    return {
+        "number": each,
+        "current": each == current,
+        "href": "/billing?" + urlencode({**keep, "page": each}),
+    }
 
 
 def invoice_page(request: Request, number: str) -> Response:

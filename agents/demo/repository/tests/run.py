@@ -29,8 +29,14 @@ class Report(unittest.TextTestResult):
         super().stopTest(test)
         module, name = type(test).__module__, test._testMethodName
         seconds = f"{time.perf_counter() - self.started:.4f}"
-        case = ElementTree.Element("testcase", classname=f"{module}.{type(test).__name__}", name=name, time=seconds)
-        for tag, found in (("failure", self.failures), ("error", self.errors), ("skipped", self.expectedFailures)):
+        case = ElementTree.Element(
+            "testcase", classname=f"{module}.{type(test).__name__}", name=name, time=seconds
+        )
+        for tag, found in (
+            ("failure", self.failures),
+            ("error", self.errors),
+            ("skipped", self.expectedFailures),
+        ):
             for failed, text in found:
                 if failed is test:
                     ElementTree.SubElement(case, tag, message=text.strip().splitlines()[-1]).text = text

@@ -14,5 +14,7 @@ class ExportTest(unittest.TestCase):
             self.assertTrue(any(line.startswith(invoice.number + ",") for line in lines), invoice.number)
 
     def test_the_newest_invoice_comes_first(self):
-        numbers = [line.split(",")[0] for line in export_csv(get_cust("kobo")).splitlines() if line.startswith("TK-")]
+        numbers = [
+            line.split(",")[0] for line in export_csv(get_cust("kobo")).splitlines() if line.startswith("TK-")
+        ]
         self.assertEqual(numbers, sorted(numbers, reverse=True))

@@ -13,7 +13,14 @@ def text_of(address):
 
 class PagesTest(unittest.TestCase):
     def test_every_page_answers(self):
-        for address in ("/", "/billing", "/billing?customer=new", "/plans", "/settings", "/billing?theme=dark"):
+        for address in (
+            "/",
+            "/billing",
+            "/billing?customer=new",
+            "/plans",
+            "/settings",
+            "/billing?theme=dark",
+        ):
             self.assertEqual(respond(address).status, 200, address)
 
     def test_the_history_shows_the_newest_invoice(self):
