@@ -1,0 +1,1 @@
+"""The contract: who may advance a task, and what happened to it."""

@@ -1,0 +1,79 @@
+"""Whether a fence still has authority (claim.v1 section 4, order of checks).
+
+Promises: every verb that carries a fence asks ``authority`` and nothing else about authority.
+"""
+
+from __future__ import annotations
+
+from claims.decide.changes import refuse
+from claims.decide.rows import TaskAsRead
+from claims.fences import Fence
+from claims.outcomes import Committed, Refused, Why
+from claims.vocabulary import State
+
+
+def authority(
+    seen: TaskAsRead, fence: Fence, agent_id: int, input_digest: str | None = None
+) -> Refused | None:
+    """None when the fence may write; else the first of CANCELLED, STALE_INPUT, FENCED that holds."""
+    task = seen.task
+    if task.state is State.CANCELLED or fence.cancel_generation != task.cancel_generation:
+        return refuse(seen, Why.CANCELLED)
+    if task.state is State.SUPERSEDED or (input_digest is not None and input_digest != task.input_digest):
+        return refuse(seen, Why.STALE_INPUT)
+    lost = lost_fields(seen, fence, agent_id)
+    if lost:
+        return refuse(seen, Why.FENCED, _fenced_sentence(seen, fence), lost=lost)
+    return None
+
+
+def lost_fields(seen: TaskAsRead, fence: Fence, agent_id: int) -> list[str]:
+    """Which fields of the fence no longer name the authority over the task."""
+    task = seen.task
+    lost = []
+    if fence.scheduler_epoch != seen.pool.scheduler_epoch:
+        lost.append("schedulerEpoch")
+    if fence.claim_generation != task.claim_generation:
+        lost.append("claimGeneration")
+    if fence.attempt_id != task.attempt_id:
+        lost.append("attemptId")
+    if agent_id != task.runner_id:
+        lost.append("runner")
+    return lost
+
+
+def claimed(seen: TaskAsRead, fence: Fence, agent_id: int) -> Refused | None:
+    """None when the fence may write and the task is CLAIMED: what most verbs need."""
+    refused = authority(seen, fence, agent_id)
+    if refused:
+        return refused
+    if seen.task.state is State.DELIVERED:
+        return refuse(seen, Why.ALREADY_DELIVERED)
+    return None
+
+
+def committed_before(
+    seen: TaskAsRead, fence: Fence, input_digest: str, result_digest: str | None
+) -> Committed | Refused | None:
+    """The answer for the fence of the attempt that committed the task; None for any other fence.
+
+    Comes before FENCED, so that a runner whose answer was lost hears it again (section 4).
+    """
+    done = seen.commit
+    if done is None or fence.attempt_id != done.attempt_id:
+        return None
+    if (fence.claim_generation, fence.scheduler_epoch, fence.cancel_generation) != (
+        done.claim_generation,
+        done.scheduler_epoch,
+        done.cancel_generation,
+    ):
+        return None
+    if input_digest == done.input_digest and result_digest in (None, done.result_digest):
+        return Committed(done.id, seen.task.id, done.result_digest, seen.task.state_version)
+    return refuse(seen, Why.ALREADY_COMMITTED, resultDigest=done.result_digest)
+
+
+def _fenced_sentence(seen: TaskAsRead, fence: Fence) -> str:
+    presented = f"epoch {fence.scheduler_epoch}, generation {fence.claim_generation}"
+    current = f"epoch {seen.pool.scheduler_epoch}, generation {seen.task.claim_generation}"
+    return f"This fence names {presented}; current is {current}. Nothing was changed."

@@ -1,0 +1,174 @@
+"""What a transition has read under its locks, as plain values.
+
+Promises: everything a decision may look at is in here; nothing in here can be saved.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from claims.outcomes import Current
+from claims.vocabulary import DeliveryState, Gate, ReclaimPolicy, ReviewPolicy, Right, SelfReview, State
+
+
+@dataclass(frozen=True, slots=True)
+class PoolRow:
+    id: int
+    name: str
+    scheduler_epoch: int
+    gate: Gate
+    self_review: SelfReview
+    allows_unreviewed: bool
+    max_ttl_seconds: int
+    window_seconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRow:
+    id: UUID
+    number: int
+    pool_id: int
+    title: str
+    state: State
+    reason: str
+    state_version: int
+    claim_generation: int
+    cancel_generation: int
+    input_digest: str | None
+    access: tuple[str, ...]
+    priority: int
+    not_before: datetime | None
+    ttl_seconds: int
+    max_attempts: int
+    attempts_used: int
+    rounds: int
+    review_policy: ReviewPolicy
+    reclaim_policy: ReclaimPolicy
+    reviewer_id: int | None
+    reviewer_group_id: int | None
+    preferred_runner_id: int | None
+    runner_id: int | None
+    attempt_id: UUID | None
+    delivery_id: UUID | None
+    result_commit_id: UUID | None
+    history_hash: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseRow:
+    expires_at: datetime
+    window_ends_at: datetime
+    ttl_seconds: int
+    renewals: int
+    nudged_at: datetime | None
+    extended_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRow:
+    """The attempt that holds the task's authority, with its runner's name."""
+
+    id: UUID
+    agent_id: int
+    agent_name: str
+    owner_id: int
+    claim_generation: int
+    scheduler_epoch: int
+    is_counted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CommitRow:
+    id: UUID
+    attempt_id: UUID
+    claim_generation: int
+    scheduler_epoch: int
+    cancel_generation: int
+    input_digest: str
+    result_digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRow:
+    """The standing of an agent, read in the same transaction as the grant."""
+
+    id: int
+    name: str
+    owner_id: int
+    labels: frozenset[str]
+    is_disabled: bool
+    works_here: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PersonRow:
+    """The standing of a person in the task's pool; no rights when the account is off."""
+
+    id: int
+    rights: frozenset[Right] = frozenset()
+    groups: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryRow:
+    id: UUID
+    attempt_id: UUID
+    agent_id: int
+    makers: frozenset[int]
+    round: int
+    state: DeliveryState
+    input_digest: str
+    result_digest: str
+    subject_digest: str
+    claim_generation: int
+    scheduler_epoch: int
+    cancel_generation: int
+    excluded_files: tuple[str, ...] = ()
+    decided_by: str = ""
+    decided_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskAsRead:
+    """One task under its row lock, and what was read afresh after the lock was had.
+
+    ``now`` is the database's ``clock_timestamp()`` after the lock; no other clock counts.
+    """
+
+    now: datetime
+    pool: PoolRow
+    task: TaskRow
+    lease: LeaseRow | None = None
+    attempt: AttemptRow | None = None
+    commit: CommitRow | None = None
+    agent: AgentRow | None = None
+    person: PersonRow = field(default_factory=lambda: PersonRow(0))
+
+    @property
+    def is_below_epoch(self) -> bool:
+        """Whether the claim was granted under an epoch that has ended."""
+        return self.attempt is not None and self.attempt.scheduler_epoch != self.pool.scheduler_epoch
+
+    @property
+    def is_expired(self) -> bool:
+        """Whether the claim may be looked at by somebody else; never who may write."""
+        return self.lease is not None and (self.lease.expires_at <= self.now or self.is_below_epoch)
+
+    @property
+    def attempts_are_used_up(self) -> bool:
+        return self.task.attempts_used >= self.task.max_attempts
+
+    def current(self) -> Current:
+        """What to tell somebody who was refused."""
+        return Current(
+            state=self.task.state,
+            state_version=self.task.state_version,
+            scheduler_epoch=self.pool.scheduler_epoch,
+            claim_generation=self.task.claim_generation,
+            cancel_generation=self.task.cancel_generation,
+            runner=self.attempt.agent_name if self.attempt else None,
+            lease_expires_at=self.lease.expires_at if self.lease else None,
+            result_commit_id=self.task.result_commit_id,
+        )

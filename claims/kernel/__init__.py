@@ -1,0 +1,39 @@
+"""The only code that locks or writes a task.
+
+Promises: a verb takes its locks in one order, reads afresh after it has them, and writes once
+(claim.v1 section 3). ``reading.hold`` and ``reading.take`` lock and read, ``writing.advance``
+writes, ``running.verb`` opens the transaction and answers with a value.
+"""
+
+from claims.kernel.keys import expire_keys
+from claims.kernel.reading import (
+    delivery_of_attempt,
+    hold,
+    next_claimable,
+    person_in,
+    pool_named,
+    read_delivery,
+    staged,
+    take,
+)
+from claims.kernel.running import verb
+from claims.kernel.standing import switch_off
+from claims.kernel.writing import Advanced, advance, found, keep_lease
+
+__all__ = [
+    "Advanced",
+    "advance",
+    "delivery_of_attempt",
+    "expire_keys",
+    "found",
+    "hold",
+    "keep_lease",
+    "next_claimable",
+    "person_in",
+    "pool_named",
+    "read_delivery",
+    "staged",
+    "switch_off",
+    "take",
+    "verb",
+]

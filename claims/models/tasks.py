@@ -1,0 +1,238 @@
+"""Tasks, their inputs, the leases on them and the attempts at them."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import F, Q
+
+from claims.models.columns import loose, new_id, one_of, word
+from claims.models.triggers import append_only, never_deleted, refuse_when
+from claims.vocabulary import FINAL, AttemptOutcome, ReclaimPolicy, ReviewPolicy, State
+
+_AUTHORITY = [State.CLAIMED, State.DELIVERED]
+_EXPLAINED = [State.HELD, State.BLOCKED]
+_WORDS = ", ".join(f"'{state}'" for state in sorted(FINAL))
+
+
+class Task(models.Model):
+    """One unit of work. Only ``kernel`` writes it; what is long lives in ``TaskInput``.
+
+    ``attempt`` is the attempt whose fence can write (CLAIMED) or be committed (DELIVERED).
+    ``history_hash`` is the head of the task's hash chain.
+    """
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    number = models.BigIntegerField(unique=True)
+    pool = models.ForeignKey("claims.Pool", on_delete=models.PROTECT, db_index=False, related_name="tasks")
+    lineage_id = models.UUIDField()
+    revision = models.IntegerField(default=1)
+    node_id = models.CharField(max_length=120, blank=True, default="")
+    title = models.CharField(max_length=300)
+    state = word(State)
+    reason = models.CharField(max_length=500, blank=True, default="")
+    state_since = models.DateTimeField()
+    state_version = models.BigIntegerField(default=1)
+    claim_generation = models.BigIntegerField(default=0)
+    cancel_generation = models.BigIntegerField(default=0)
+    input_digest = models.CharField(max_length=71, null=True)  # noqa: DJ001 - none until it is pinned
+    access = ArrayField(models.CharField(max_length=120), default=list)
+    priority = models.SmallIntegerField(default=2)
+    not_before = models.DateTimeField(null=True)
+    ttl_seconds = models.IntegerField()
+    max_attempts = models.IntegerField()
+    attempts_used = models.IntegerField(default=0)
+    rounds = models.IntegerField(default=0)
+    review_policy = word(ReviewPolicy)
+    reclaim_policy = word(ReclaimPolicy)
+    reviewer = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, db_index=False, related_name="+"
+    )
+    reviewer_group = models.ForeignKey(
+        "claims.ReviewerGroup", on_delete=models.PROTECT, null=True, db_index=False, related_name="+"
+    )
+    preferred_runner = loose("claims.Agent", null=True)
+    runner = loose("claims.Agent", null=True)
+    attempt = loose("claims.Attempt", null=True)
+    delivery = loose("claims.Delivery", null=True)
+    result_commit_id = models.UUIDField(null=True)
+    history_hash = models.BinaryField(max_length=32)
+    created_by = models.CharField(max_length=200)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [
+            models.Index(
+                F("pool"), F("priority"), F("number"), condition=Q(state="OPEN"), name="task_claimable"
+            ),
+            models.Index(
+                F("preferred_runner"),
+                condition=Q(state="OPEN", preferred_runner__isnull=False),
+                name="task_preferred",
+            ),
+            models.Index(F("pool"), F("state"), F("state_since").desc(), F("id").desc(), name="task_board"),
+        ]
+        constraints = [
+            one_of("state", State),
+            one_of("review_policy", ReviewPolicy),
+            one_of("reclaim_policy", ReclaimPolicy),
+            models.CheckConstraint(
+                condition=Q(state__in=_AUTHORITY, attempt__isnull=False, runner__isnull=False)
+                | (~Q(state__in=_AUTHORITY) & Q(attempt__isnull=True, runner__isnull=True)),
+                name="task_authority_has_an_attempt",
+            ),
+            models.CheckConstraint(
+                condition=Q(state=State.DELIVERED, delivery__isnull=False)
+                | (~Q(state=State.DELIVERED) & Q(delivery__isnull=True)),
+                name="task_delivered_has_a_delivery",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=_EXPLAINED) & ~Q(reason="") | ~Q(state__in=_EXPLAINED) & Q(reason=""),
+                name="task_held_says_why",
+            ),
+            models.CheckConstraint(
+                condition=Q(state=State.DONE, result_commit_id__isnull=False)
+                | ~Q(state=State.DONE) & Q(result_commit_id__isnull=True),
+                name="task_done_has_a_commit",
+            ),
+            models.CheckConstraint(
+                condition=Q(state=State.BLOCKED) | Q(input_digest__isnull=False),
+                name="task_open_has_a_digest",
+            ),
+            models.CheckConstraint(
+                condition=Q(attempts_used__gte=0, max_attempts__gte=1), name="task_counts_attempts"
+            ),
+            models.UniqueConstraint(fields=["lineage_id", "revision"], name="task_revision_once"),
+        ]
+        triggers = [
+            refuse_when(
+                "numbers_never_fall",
+                "NEW.claim_generation < OLD.claim_generation OR NEW.cancel_generation < OLD.cancel_generation",
+                "a claim or cancel generation never falls (claim.v1 section 1)",
+            ),
+            refuse_when(
+                "one_version_a_change",
+                "NEW.state_version <> OLD.state_version + 1 OR NEW.history_hash = OLD.history_hash",
+                "every change of a task raises its state version by one and extends its history (claim.v1 section 3)",
+            ),
+            refuse_when(
+                "authority_raises_generation",
+                "NEW.attempt_id IS DISTINCT FROM OLD.attempt_id AND NEW.claim_generation <> OLD.claim_generation + 1",
+                "a grant or a loss of authority raises the claim generation by one (claim.v1 section 2)",
+            ),
+            refuse_when(
+                "final_stays_final",
+                f"OLD.state IN ({_WORDS}) AND NEW.state <> OLD.state AND NOT (OLD.state = 'CANCELLED' AND NEW.state = 'SUPERSEDED')",
+                "a final state is never left (claim.v1 section 2)",
+            ),
+            refuse_when(
+                "identity_is_fixed",
+                "NEW.id <> OLD.id OR NEW.number <> OLD.number OR NEW.pool_id <> OLD.pool_id OR NEW.lineage_id <> OLD.lineage_id"
+                " OR NEW.revision <> OLD.revision OR (OLD.input_digest IS NOT NULL AND NEW.input_digest IS DISTINCT FROM OLD.input_digest)",
+                "the identity and the input digest of a task are fixed (claim.v1 section 1)",
+            ),
+            never_deleted("a task"),
+        ]
+
+    def __str__(self) -> str:
+        return f"T-{self.number}"
+
+
+class TaskInput(models.Model):
+    """The immutable specification of a task, apart from the row that is updated."""
+
+    task = models.OneToOneField(
+        Task, on_delete=models.PROTECT, primary_key=True, db_constraint=False, related_name="specification"
+    )
+    body = models.JSONField()
+
+    class Meta:
+        triggers = append_only("an input")
+
+    def __str__(self) -> str:
+        return f"input of {self.task_id}"
+
+
+class Lease(models.Model):
+    """How long a claim stands without renewal. Never indexed by expiry: renewals stay heap-only.
+
+    One row for each CLAIMED task; ``window_ends_at`` is the absolute end of renewals.
+    """
+
+    task = models.OneToOneField(
+        Task, on_delete=models.DO_NOTHING, primary_key=True, db_constraint=False, related_name="lease"
+    )
+    attempt_id = models.UUIDField()
+    agent = loose("claims.Agent", db_index=True)
+    claim_generation = models.BigIntegerField()
+    ttl_seconds = models.IntegerField()
+    expires_at = models.DateTimeField()
+    window_ends_at = models.DateTimeField()
+    renewals = models.IntegerField(default=0)
+    renewed_at = models.DateTimeField(null=True)
+    nudged_at = models.DateTimeField(null=True)
+    extended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        triggers = [
+            refuse_when(
+                "lease_generation_only_rises",
+                "NEW.claim_generation < OLD.claim_generation OR (NEW.attempt_id <> OLD.attempt_id AND NEW.claim_generation = OLD.claim_generation)",
+                "a lease passes to a newer grant only (claim.v1 section 1)",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"lease of {self.task_id} until {self.expires_at}"
+
+
+class Attempt(models.Model):
+    """One try by one runner, made by a grant. ``owner`` is the agent's owner at the grant."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    task = loose("claims.Task")
+    agent = loose("claims.Agent")
+    owner = loose(settings.AUTH_USER_MODEL)
+    claim_generation = models.BigIntegerField()
+    scheduler_epoch = models.BigIntegerField()
+    cancel_generation = models.BigIntegerField()
+    is_counted = models.BooleanField(default=True)
+    granted_version = models.BigIntegerField()
+    started_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+    outcome = word(AttemptOutcome, null=True)
+    note = models.CharField(max_length=2_000, blank=True, default="")
+    noted_at = models.DateTimeField(null=True)
+    cost = models.JSONField(null=True)
+    adopted_from = models.UUIDField(null=True)
+
+    class Meta:
+        constraints = [
+            one_of("outcome", AttemptOutcome, null=True),
+            models.UniqueConstraint(fields=["task", "claim_generation"], name="attempt_one_a_generation"),
+            models.CheckConstraint(
+                condition=Q(outcome__isnull=True, ended_at__isnull=True)
+                | Q(outcome__isnull=False, ended_at__isnull=False),
+                name="attempt_ended_says_how",
+            ),
+        ]
+        triggers = [
+            refuse_when(
+                "grant_is_fixed",
+                "NEW.id <> OLD.id OR NEW.task_id <> OLD.task_id OR NEW.agent_id <> OLD.agent_id OR NEW.owner_id <> OLD.owner_id"
+                " OR NEW.claim_generation <> OLD.claim_generation OR NEW.scheduler_epoch <> OLD.scheduler_epoch"
+                " OR NEW.cancel_generation <> OLD.cancel_generation",
+                "what an attempt was granted is fixed (claim.v1 section 1)",
+            ),
+            refuse_when(
+                "ended_once",
+                "OLD.outcome IS NOT NULL AND NEW.outcome IS DISTINCT FROM OLD.outcome"
+                " AND NOT (OLD.outcome = 'DELIVERED' AND NEW.outcome IN ('COMMITTED', 'FENCED', 'CANCELLED', 'SUPERSEDED'))",
+                "an attempt ends once (claim.v1 section 2)",
+            ),
+            never_deleted("an attempt"),
+        ]
+
+    def __str__(self) -> str:
+        return f"attempt {self.id}"

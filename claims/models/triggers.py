@@ -1,0 +1,46 @@
+"""Guard triggers: promises the database keeps on its own, also against psql.
+
+Each refuses with SQLSTATE 23514 (``check_violation``) and a sentence naming the rule of
+claim.v1 it keeps.
+"""
+
+from __future__ import annotations
+
+import pgtrigger
+
+
+def _refuse(sentence: str) -> str:
+    return f"RAISE EXCEPTION '{sentence}' USING ERRCODE = 'check_violation';"
+
+
+def refuse_when(name: str, condition: str, sentence: str) -> pgtrigger.Trigger:
+    """Refuse an UPDATE for which ``condition`` (SQL over OLD and NEW) holds."""
+    return pgtrigger.Trigger(
+        name=name,
+        when=pgtrigger.Before,
+        operation=pgtrigger.Update,
+        condition=pgtrigger.Condition(f"({condition})"),
+        func=_refuse(sentence),
+    )
+
+
+def append_only(what: str) -> list[pgtrigger.Trigger]:
+    """Refuse every UPDATE and DELETE."""
+    return [
+        pgtrigger.Trigger(
+            name="append_only",
+            when=pgtrigger.Before,
+            operation=pgtrigger.Update | pgtrigger.Delete,
+            func=_refuse(f"{what} is append-only: a row is never changed or deleted (claim.v1 section 7)"),
+        )
+    ]
+
+
+def never_deleted(what: str) -> pgtrigger.Trigger:
+    """Refuse every DELETE."""
+    return pgtrigger.Trigger(
+        name="never_deleted",
+        when=pgtrigger.Before,
+        operation=pgtrigger.Delete,
+        func=_refuse(f"{what} is never deleted (claim.v1 section 7)"),
+    )

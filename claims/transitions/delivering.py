@@ -1,0 +1,135 @@
+"""Handing in a result: for review, or as the canonical commit where none is asked for."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from claims import decide, kernel
+from claims.callers import Caller
+from claims.decide.rows import TaskAsRead
+from claims.fences import Fence
+from claims.models import CanonicalCommit, Delivery
+from claims.models.columns import new_id
+from claims.outcomes import Committed, Delivered, Refused, Why
+from claims.transitions.results import Account, Prepared, StagedResult, keep_staged, prepare
+from claims.vocabulary import Verb
+
+
+def deliver(
+    caller: Caller,
+    fence: Fence,
+    input_digest: str,
+    result_digest: str | None = None,
+    account: Account | None = None,
+    staged: StagedResult | None = None,
+) -> Delivered | Refused:
+    """CLAIMED -> DELIVERED. The runner hands in evidence; its lease ends, its fence can still be committed.
+
+    A ``staged`` result is staged in the same transaction. Refused with CANCELLED, STALE_INPUT,
+    FENCED, ALREADY_DELIVERED, NOT_STAGED or THIN_EVIDENCE; a repeat has the first answer.
+    """
+    prepared = prepare(fence, input_digest, result_digest, staged)
+    if isinstance(prepared, Refused):
+        return prepared
+    return _deliver(caller, fence, prepared, account or Account())
+
+
+@kernel.verb(Verb.DELIVER, "CLAIMED -> DELIVERED")
+def _deliver(caller: Caller, fence: Fence, prepared: Prepared, account: Account) -> Delivered | Refused:
+    seen = kernel.hold(caller, fence)
+    if seen is None:
+        return Refused(Why.NOT_FOUND)
+    delivery_id = new_id()
+    change = decide.deliver(
+        seen,
+        fence,
+        caller.actor.id,
+        prepared.handover,
+        delivery_id,
+        kernel.delivery_of_attempt(fence.attempt_id),
+    )
+    if isinstance(change, Refused | Delivered):
+        return change
+
+    if prepared.staged is not None:
+        keep_staged(fence, prepared.staged, seen.now, late=False)
+    delivery = _record(caller, seen, delivery_id, prepared, account)
+    advanced = kernel.advance(caller, seen, change)
+    return Delivered(
+        delivery_id, delivery.round, delivery.result_digest, delivery.subject_digest, advanced.state_version
+    )
+
+
+def commit(
+    caller: Caller,
+    fence: Fence,
+    input_digest: str,
+    result_digest: str | None = None,
+    staged: StagedResult | None = None,
+) -> Committed | Refused:
+    """CLAIMED -> DONE. The canonical commit of a task that asks for no review.
+
+    Refused as ``deliver`` is, and with ALREADY_COMMITTED or REVIEW_REQUIRED.
+    """
+    prepared = prepare(fence, input_digest, result_digest, staged)
+    if isinstance(prepared, Refused):
+        return prepared
+    return _commit(caller, fence, prepared)
+
+
+@kernel.verb(Verb.COMMIT, "CLAIMED -> DONE")
+def _commit(caller: Caller, fence: Fence, prepared: Prepared) -> Committed | Refused:
+    seen = kernel.hold(caller, fence)
+    if seen is None:
+        return Refused(Why.NOT_FOUND)
+    commit_id = new_id()
+    change = decide.commit(seen, fence, caller.actor.id, prepared.handover, commit_id)
+    if isinstance(change, Refused | Committed):
+        return change
+
+    if prepared.staged is not None:
+        keep_staged(fence, prepared.staged, seen.now, late=False)
+    digest = prepared.handover.staged_digest or ""
+    CanonicalCommit.objects.create(
+        id=commit_id,
+        task_id=fence.task_id,
+        attempt_id=fence.attempt_id,
+        claim_generation=fence.claim_generation,
+        scheduler_epoch=fence.scheduler_epoch,
+        cancel_generation=fence.cancel_generation,
+        input_digest=prepared.handover.input_digest,
+        result_digest=digest,
+        committed_at=seen.now,
+    )
+    advanced = kernel.advance(caller, seen, change)
+    return Committed(commit_id, fence.task_id, digest, advanced.state_version)
+
+
+def _record(
+    caller: Caller, seen: TaskAsRead, delivery_id: UUID, prepared: Prepared, account: Account
+) -> Delivery:
+    """The delivery's row; its fence is the attempt's, which ``decide.deliver`` has compared."""
+    attempt = seen.attempt
+    if attempt is None:
+        raise AssertionError(f"task {seen.task.id} is delivered without an attempt")
+    round_number, digest = seen.task.rounds + 1, prepared.handover.staged_digest or ""
+    return Delivery.objects.create(
+        id=delivery_id,
+        task_id=seen.task.id,
+        pool_id=seen.pool.id,
+        attempt_id=attempt.id,
+        agent_id=caller.actor.id,
+        makers=[attempt.owner_id],
+        round=round_number,
+        input_digest=prepared.handover.input_digest,
+        result_digest=digest,
+        subject_digest=decide.subject_of(seen, delivery_id, round_number, digest),
+        claim_generation=attempt.claim_generation,
+        scheduler_epoch=attempt.scheduler_epoch,
+        cancel_generation=seen.task.cancel_generation,
+        summary=account.summary,
+        needs=account.needs,
+        claims=dict(account.claims),
+        facts=dict(prepared.facts),
+        delivered_at=seen.now,
+    )

@@ -1,0 +1,74 @@
+"""Handing out claims: the only ways for an agent to get authority by itself."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from claims import decide, kernel
+from claims.callers import Caller
+from claims.decide.rows import PoolRow
+from claims.models import Agent
+from claims.outcomes import Granted, Grants, Refused, Why
+from claims.vocabulary import Gate, Verb
+
+MAX_GRANTS = 100
+
+
+@kernel.verb(Verb.CLAIM, "OPEN -> CLAIMED", "CLAIMED -> CLAIMED")
+def claim(
+    caller: Caller,
+    task_id: UUID,
+    expected_state_version: int,
+    scheduler_epoch: int,
+    ttl_seconds: int | None = None,
+) -> Granted | Refused:
+    """OPEN -> CLAIMED, CLAIMED -> CLAIMED. One agent gets the task and a generation of its own.
+
+    ``ttl_seconds`` is the lease's length, the task's own when absent. Refused with OLD_EPOCH,
+    GATE_CLOSED, CANCELLED, STALE_STATE, NOT_CLAIMABLE or NOT_ELIGIBLE, checked in that order.
+    """
+    seen = kernel.take(caller, task_id, grant_to=caller.actor.id)
+    if seen is None:
+        return Refused(Why.NOT_FOUND)
+    change = decide.claim(seen, expected_state_version, scheduler_epoch, ttl_seconds)
+    if isinstance(change, Refused):
+        return change
+
+    return kernel.advance(caller, seen, change).granted(seen.task.input_digest)
+
+
+@kernel.verb(Verb.CLAIM_NEXT, "OPEN -> CLAIMED")
+def claim_next(
+    caller: Caller, pool_name: str, scheduler_epoch: int, max_grants: int = 1, ttl_seconds: int | None = None
+) -> Grants | Refused:
+    """OPEN -> CLAIMED. Up to ``max_grants`` (1 to 100) tasks: preferred first, then priority, then age.
+
+    Empty when nothing is claimable by this agent now. Tasks that others are looking at are
+    passed over, so two agents never wait for each other here.
+    """
+    pool_id = kernel.pool_named(pool_name)
+    if pool_id is None:
+        return Refused(Why.NOT_FOUND)
+    labels = Agent.objects.values_list("labels", flat=True).get(id=caller.actor.id)
+    seen = kernel.next_claimable(pool_id, caller.actor, labels, max_grants)
+    if isinstance(seen, PoolRow):
+        return _nothing(seen, scheduler_epoch)
+
+    grants: list[Granted] = []
+    for task in seen:
+        change = decide.claim(task, None, scheduler_epoch, ttl_seconds, Verb.CLAIM_NEXT)
+        if isinstance(change, Refused):
+            return change
+        grants.append(kernel.advance(caller, task, change).granted(task.task.input_digest))
+    return Grants(tuple(grants))
+
+
+def _nothing(pool: PoolRow, scheduler_epoch: int) -> Grants | Refused:
+    """An empty answer is for a pool that could have given something."""
+    if scheduler_epoch != pool.scheduler_epoch:
+        return Refused(
+            Why.OLD_EPOCH, f"The pool's scheduler epoch is {pool.scheduler_epoch}, not {scheduler_epoch}."
+        )
+    if pool.gate is Gate.DRAINING:
+        return Refused(Why.GATE_CLOSED)
+    return Grants(())

@@ -1,0 +1,77 @@
+"""What the holder of a claim does short of handing in a result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from claims import decide, kernel
+from claims.callers import Caller
+from claims.fences import Fence
+from claims.models import Attempt
+from claims.outcomes import Left, Progressed, Refused, Renewed, Why
+from claims.vocabulary import Verb
+
+
+@kernel.verb(Verb.RENEW)
+def renew(caller: Caller, fence: Fence, extend_seconds: int) -> Renewed | Refused:
+    """No edge. The lease runs ``extend_seconds`` from now, never shorter than it ran.
+
+    Also after expiry, while the generation is current: only generations decide who may write.
+    Refused with CANCELLED, STALE_INPUT, FENCED, ALREADY_DELIVERED or WINDOW_EXCEEDED.
+    """
+    seen = kernel.hold(caller, fence)
+    if seen is None:
+        return Refused(Why.NOT_FOUND)
+    answer = decide.renew(seen, fence, caller.actor.id, extend_seconds)
+    if isinstance(answer, Refused):
+        return answer
+
+    kernel.keep_lease(seen, answer.lease_expires_at)
+    return answer
+
+
+@kernel.verb(Verb.PROGRESS)
+def progress(
+    caller: Caller, fence: Fence, note: str, cost: Mapping[str, object] | None = None
+) -> Progressed | Refused:
+    """No edge. The runner says what it is doing, and what it has cost so far."""
+    seen = kernel.hold(caller, fence)
+    if seen is None:
+        return Refused(Why.NOT_FOUND)
+    refused = decide.claimed(seen, fence, caller.actor.id)
+    if refused:
+        return refused
+
+    columns: dict[str, object] = {"note": note, "noted_at": seen.now}
+    if cost is not None:
+        columns["cost"] = dict(cost)
+    Attempt.objects.filter(id=fence.attempt_id).update(**columns)
+    return Progressed(fence.attempt_id)
+
+
+@kernel.verb(Verb.RELEASE, "CLAIMED -> OPEN", "CLAIMED -> HELD")
+def release(caller: Caller, fence: Fence, reason: str) -> Left | Refused:
+    """CLAIMED -> OPEN, CLAIMED -> HELD. The runner gives the task back, unharmed."""
+    seen = kernel.hold(caller, fence)
+    if seen is None:
+        return Refused(Why.NOT_FOUND)
+    change = decide.release(seen, fence, caller.actor.id, reason)
+    if isinstance(change, Refused):
+        return change
+
+    advanced = kernel.advance(caller, seen, change)
+    return Left(fence.task_id, advanced.state, advanced.state_version, change.reason)
+
+
+@kernel.verb(Verb.FAIL, "CLAIMED -> OPEN", "CLAIMED -> HELD")
+def fail(caller: Caller, fence: Fence, reason: str, retryable: bool) -> Left | Refused:
+    """CLAIMED -> OPEN, CLAIMED -> HELD. The runner could not do it; ``retryable``: another may."""
+    seen = kernel.hold(caller, fence)
+    if seen is None:
+        return Refused(Why.NOT_FOUND)
+    change = decide.fail(seen, fence, caller.actor.id, reason, retryable)
+    if isinstance(change, Refused):
+        return change
+
+    advanced = kernel.advance(caller, seen, change)
+    return Left(fence.task_id, advanced.state, advanced.state_version, change.reason)

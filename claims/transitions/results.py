@@ -1,0 +1,98 @@
+"""A result and its evidence on their way from an attempt to the record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from claims import canonical, decide, evidence, kernel, selectors
+from claims.canonical import Item
+from claims.fences import Fence
+from claims.inputs import parse_input
+from claims.models import EvidenceFile
+from claims.models import StagedResult as StagedRow
+from claims.outcomes import Refused, Why
+
+
+@dataclass(frozen=True, slots=True)
+class StagedResult:
+    """A result and its evidence as they are handed in inline."""
+
+    result: object
+    evidence: Sequence[Item]
+
+    @property
+    def digest(self) -> str:
+        """Its result digest, computed here."""
+        return canonical.result_digest(self.result, self.evidence)
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What the agent says of its delivery: shown as its word, never as a fact.
+
+    ``claims`` maps a criterion's number to one line; ``needs`` says in at most 140 characters
+    what is asked of the reviewer.
+    """
+
+    summary: str = ""
+    needs: str = ""
+    claims: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """All that can be read of a hand-in before its transaction, because it never changes."""
+
+    handover: decide.Handover
+    staged: StagedResult | None
+    facts: Mapping[str, object]
+
+
+def prepare(
+    fence: Fence, input_digest: str, result_digest: str | None, staged: StagedResult | None
+) -> Prepared | Refused:
+    """Read the immutable side of a hand-in: input, manifest, and the facts in the evidence's bytes."""
+    if staged is not None and result_digest not in (None, staged.digest):
+        return Refused(Why.MALFORMED, f"The result digest is {staged.digest}, not {result_digest}.")
+    absent = absent_files(fence, staged) if staged else None
+    if absent:
+        return absent
+    digest = staged.digest if staged else kernel.staged(fence.attempt_id, result_digest)
+    items = staged.evidence if staged else selectors.manifest(fence.attempt_id, digest)
+    body = selectors.specification_of(fence.task_id)
+    if body is None:
+        return Refused(Why.NOT_FOUND)
+    specification = parse_input(body)
+    handover = decide.Handover(
+        input_digest, result_digest, digest, decide.missing_evidence(specification, items)
+    )
+    return Prepared(handover, staged, evidence.establish(specification, items))
+
+
+def absent_files(fence: Fence, staged: StagedResult) -> Refused | None:
+    """Refuse a manifest that names bytes this attempt has not uploaded, or another size."""
+    have = dict(EvidenceFile.objects.filter(attempt_id=fence.attempt_id).values_list("sha256", "size"))
+    wrong = [item.name for item in staged.evidence if have.get(item.sha256) != item.size]
+    if not wrong:
+        return None
+    return Refused(
+        Why.MALFORMED,
+        f"These bytes were not uploaded by this attempt: {', '.join(wrong)}.",
+        reasons=tuple(wrong),
+    )
+
+
+def keep_staged(fence: Fence, staged: StagedResult, at: datetime, *, late: bool) -> None:
+    """Store a staged result once under its digest, in the caller's transaction."""
+    row = StagedRow(
+        attempt_id=fence.attempt_id,
+        task_id=fence.task_id,
+        result_digest=staged.digest,
+        result=staged.result,
+        evidence=[item.as_json() for item in staged.evidence],
+        late=late,
+        staged_at=at,
+    )
+    StagedRow.objects.bulk_create([row], ignore_conflicts=True)

@@ -1,0 +1,75 @@
+"""Evidence and results on their way in. From a lost fence they are kept apart, marked late."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from claims import decide, kernel
+from claims.callers import Caller
+from claims.fences import Fence
+from claims.models import Attempt, Blob, EvidenceFile
+from claims.outcomes import FileKept, Refused, Staged, Why
+from claims.transitions.results import StagedResult, absent_files, keep_staged
+from claims.vocabulary import Verb
+
+
+@kernel.verb(Verb.ADD_FILE)
+def add_file(caller: Caller, fence: Fence, sha256: str, size: int, media_type: str) -> FileKept | Refused:
+    """No edge. Bytes that are already in the evidence storage become this attempt's evidence.
+
+    ``sha256`` is bare hex and ``size`` is in bytes, both computed from the bytes by the caller.
+    """
+    standing = _standing(caller, fence)
+    if isinstance(standing, Refused):
+        return standing
+
+    _, is_late = standing
+    Blob.objects.bulk_create([Blob(sha256=sha256, size=size)], ignore_conflicts=True)
+    _, is_new = EvidenceFile.objects.get_or_create(
+        attempt_id=fence.attempt_id,
+        sha256=sha256,
+        defaults={"task_id": fence.task_id, "size": size, "media_type": media_type, "late": is_late},
+    )
+    return FileKept(sha256, size, is_new)
+
+
+@kernel.verb(Verb.STAGE)
+def stage(
+    caller: Caller, fence: Fence, staged: StagedResult, result_digest: str | None = None
+) -> Staged | Refused:
+    """No edge. A result waits to be handed in; its digest is recomputed and compared.
+
+    Refused with MALFORMED when the digest is another one, or evidence names bytes that this
+    attempt has not uploaded.
+    """
+    if result_digest is not None and result_digest != staged.digest:
+        return Refused(Why.MALFORMED, f"The result digest is {staged.digest}, not {result_digest}.")
+    standing = absent_files(fence, staged) or _standing(caller, fence)
+    if isinstance(standing, Refused):
+        return standing
+
+    now, is_late = standing
+    keep_staged(fence, staged, now, late=is_late)
+    return Staged(staged.digest, is_late)
+
+
+def _standing(caller: Caller, fence: Fence) -> tuple[datetime, bool] | Refused:
+    """The clock, and whether the fence has lost its authority; NOT_FOUND for another's attempt."""
+    seen = kernel.hold(caller, fence)
+    if seen is None or not _is_own(caller, fence):
+        return Refused(Why.NOT_FOUND)
+    refused = decide.claimed(seen, fence, caller.actor.id)
+    if refused is not None and refused.why is Why.ALREADY_DELIVERED:
+        return refused
+    return seen.now, refused is not None
+
+
+def _is_own(caller: Caller, fence: Fence) -> bool:
+    return Attempt.objects.filter(
+        id=fence.attempt_id,
+        task_id=fence.task_id,
+        agent_id=caller.actor.id,
+        claim_generation=fence.claim_generation,
+        scheduler_epoch=fence.scheduler_epoch,
+        cancel_generation=fence.cancel_generation,
+    ).exists()
