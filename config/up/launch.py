@@ -78,20 +78,24 @@ def read_credentials(path: Path) -> dict[str, Any]:
 def announce(url: str, options: asked.Options, credentials: dict[str, Any]) -> None:
     """Print the one address and the sign-ins, and write the ready file for its owner alone."""
     users = credentials.get("users", {})
+    told = {"url": url, "apiUrl": f"{url}/api/v1", "users": users, "tokens": credentials.get("tokens", {})}
+    if options.ready_file is not None:
+        write_private(options.ready_file, json.dumps(told, indent=2) + "\n")
     say(f"Fencepost is ready at {url}")
     for role, user in users.items():
         say(f"  {role:<10} {user['name']} / {user['password']}")
     if users and not options.demo:
         say("  This password is shown once; change it after signing in.")
     say(f"Logs are in {options.data / 'log'}; Ctrl-C ends everything.")
-    if options.ready_file is None:
-        return
-    told = {"url": url, "apiUrl": f"{url}/api/v1", "users": users, "tokens": credentials.get("tokens", {})}
-    draft = options.ready_file.with_name(options.ready_file.name + ".new")
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file that only its owner may read, whole or not at all."""
+    draft = path.with_name(path.name + ".new")
     draft.unlink(missing_ok=True)
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        json.dump(told, file, indent=2)
-    draft.replace(options.ready_file)
+        file.write(text)
+    draft.replace(path)
 
 
 def say(sentence: str) -> None:
