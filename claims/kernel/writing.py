@@ -242,7 +242,7 @@ class HistoryEntry:
                 "actor": [actor.kind.value, actor.id, actor.name],
                 "source": caller.source.value,
                 "requestId": caller.request_id,
-                "at": at.isoformat(),
+                "at": at.isoformat(timespec="microseconds"),
                 "body": body,
             },
         )

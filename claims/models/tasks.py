@@ -24,7 +24,7 @@ class Task(models.Model):
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    number = models.BigIntegerField(unique=True)
+    number = models.BigIntegerField()
     pool = models.ForeignKey("claims.Pool", on_delete=models.PROTECT, db_index=False, related_name="tasks")
     lineage_id = models.UUIDField()
     revision = models.IntegerField(default=1)
@@ -103,7 +103,6 @@ class Task(models.Model):
             models.CheckConstraint(
                 condition=Q(attempts_used__gte=0, max_attempts__gte=1), name="task_counts_attempts"
             ),
-            models.UniqueConstraint(fields=["lineage_id", "revision"], name="task_revision_once"),
         ]
         triggers = [
             refuse_when(
@@ -140,14 +139,22 @@ class Task(models.Model):
 
 
 class TaskInput(models.Model):
-    """The immutable specification of a task, apart from the row that is updated."""
+    """The immutable side of a task, apart from the row that is updated.
+
+    What must be unique and never changes has its index here, so that an update of the task
+    need not write it again.
+    """
 
     task = models.OneToOneField(
         Task, on_delete=models.PROTECT, primary_key=True, db_constraint=False, related_name="specification"
     )
+    number = models.BigIntegerField(unique=True)
+    lineage_id = models.UUIDField()
+    revision = models.IntegerField(default=1)
     body = models.JSONField()
 
     class Meta:
+        constraints = [models.UniqueConstraint(fields=["lineage_id", "revision"], name="input_one_a_revision")]
         triggers = append_only("an input")
 
     def __str__(self) -> str:

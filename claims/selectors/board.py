@@ -97,7 +97,7 @@ def narrowed(wanted: BoardFilter) -> QuerySet[Task]:
 def _with_text(tasks: QuerySet[Task], text: str) -> QuerySet[Task]:
     number = number_of(text)
     if number is not None:
-        return tasks.filter(number=number)
+        return tasks.filter(specification__number=number)
     return tasks.filter(title__icontains=text)
 
 

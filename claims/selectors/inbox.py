@@ -90,7 +90,7 @@ def _with_text(rows: QuerySet[Delivery], text: str) -> QuerySet[Delivery]:
         return rows
     number = number_of(text)
     if number is not None:
-        return rows.filter(task__number=number)
+        return rows.filter(task__specification__number=number)
     found = (
         Q(task__title__icontains=text)
         | Q(needs__icontains=text)

@@ -58,7 +58,7 @@ def find(ref: str, pool_ids: Sequence[int]) -> Task | None:
 def _key(ref: str) -> dict[str, object] | None:
     number = number_of(ref)
     if number is not None:
-        return {"number": number}
+        return {"specification__number": number}
     try:
         return {"pk": UUID(ref)}
     except ValueError:

@@ -145,7 +145,7 @@ def _found(caller: Caller, pool: Pool, task: NewTask, number: int, now: datetime
     people = _with_people(pool.id, {"reviewer": task.reviewer, "reviewer_group": task.reviewer_group})
     body = {"number": number, "title": task.title, "inputDigest": digest, "pool": pool.name}
     head = kernel.found(caller, pool.id, task_id, now, State.OPEN, body)
-    TaskInput.objects.create(task_id=task_id, body=task.input)
+    TaskInput.objects.create(task_id=task_id, number=number, lineage_id=task_id, body=task.input)
     Task.objects.create(
         id=task_id,
         number=number,
