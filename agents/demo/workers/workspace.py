@@ -132,7 +132,8 @@ def add_test(workspace: Workspace, uses: str, sentence: str, body: list[str], be
     name = test_name(sentence)
     wanted = re.compile(rf"^(?:from|import) .*\b{re.escape(uses)}\b", re.MULTILINE)
     tests = [path for path in workspace.listed(".py") if Path(path).name.startswith("test_")]
-    path = next((each for each in tests if wanted.search(workspace.read(each))), "")
+    holding = [each for each in tests if f"def {name}(" in workspace.read(each)]
+    path = next((each for each in holding or tests if holding or wanted.search(workspace.read(each))), "")
     if not path:
         path = f"{Path(tests[0]).parent if tests else 'tests'}/test_{'_'.join(title_words(beginning)).lower()}.py"
     if not workspace.may_change(path):
