@@ -65,12 +65,14 @@ def commit(
     seen: TaskAsRead, fence: Fence, agent_id: int, handover: Handover, commit_id: UUID
 ) -> Change | Committed | Refused:
     """CLAIMED -> DONE. Only where the pool allows unreviewed tasks and the task says NONE."""
-    before = committed_before(seen, fence, handover.input_digest, handover.result_digest)
+    before = committed_before(seen, fence, agent_id, handover.input_digest, handover.result_digest)
     if before is not None:
         return before
     refused = authority(seen, fence, agent_id, handover.input_digest)
     if refused:
         return refused
+    if seen.task.state is State.DELIVERED:
+        return refuse(seen, Why.ALREADY_DELIVERED)
     if seen.task.review_policy is not ReviewPolicy.NONE or not seen.pool.allows_unreviewed:
         return refuse(seen, Why.REVIEW_REQUIRED)
     incomplete = _incomplete(seen, handover)

@@ -53,22 +53,26 @@ def claimed(seen: TaskAsRead, fence: Fence, agent_id: int) -> Refused | None:
 
 
 def committed_before(
-    seen: TaskAsRead, fence: Fence, input_digest: str, result_digest: str | None
+    seen: TaskAsRead, fence: Fence, agent_id: int, input_digest: str, result_digest: str | None
 ) -> Committed | Refused | None:
     """The answer for the fence of the attempt that committed the task; None for any other fence.
 
-    Comes before FENCED, so that a runner whose answer was lost hears it again (section 4).
+    Comes before FENCED, so that a runner whose answer was lost hears it again, and after
+    STALE_INPUT (section 4). Another agent that shows the same fence is not that runner.
     """
     done = seen.commit
-    if done is None or fence.attempt_id != done.attempt_id:
+    if done is None or input_digest != done.input_digest:
         return None
-    if (fence.claim_generation, fence.scheduler_epoch, fence.cancel_generation) != (
+    presented = (fence.attempt_id, fence.claim_generation, fence.scheduler_epoch, fence.cancel_generation)
+    if (*presented, agent_id) != (
+        done.attempt_id,
         done.claim_generation,
         done.scheduler_epoch,
         done.cancel_generation,
+        done.agent_id,
     ):
         return None
-    if input_digest == done.input_digest and result_digest in (None, done.result_digest):
+    if result_digest in (None, done.result_digest):
         return Committed(done.id, seen.task.id, done.result_digest, seen.task.state_version)
     return refuse(seen, Why.ALREADY_COMMITTED, resultDigest=done.result_digest)
 

@@ -81,8 +81,11 @@ class AttemptRow:
 
 @dataclass(frozen=True, slots=True)
 class CommitRow:
+    """The canonical commit, and the agent whose attempt made it."""
+
     id: UUID
     attempt_id: UUID
+    agent_id: int
     claim_generation: int
     scheduler_epoch: int
     cancel_generation: int

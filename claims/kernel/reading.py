@@ -49,12 +49,13 @@ _AFRESH: LiteralString = """SELECT clock_timestamp(),
  p.id, p.name, p.scheduler_epoch, p.gate, p.self_review, p.allows_unreviewed, p.max_ttl_seconds, p.window_seconds,
  l.expires_at, l.window_ends_at, l.ttl_seconds, l.renewals, l.nudged_at, l.extended_at,
  a.id, a.agent_id, r.name, a.owner_id, a.claim_generation, a.scheduler_epoch, a.is_counted,
- c.id, c.attempt_id, c.claim_generation, c.scheduler_epoch, c.cancel_generation, c.input_digest, c.result_digest
+ c.id, c.attempt_id, b.agent_id, c.claim_generation, c.scheduler_epoch, c.cancel_generation, c.input_digest, c.result_digest
  FROM claims_task t JOIN claims_pool p ON p.id = t.pool_id
  LEFT JOIN claims_lease l ON l.task_id = t.id
  LEFT JOIN claims_attempt a ON a.id = t.attempt_id
  LEFT JOIN claims_agent r ON r.id = a.agent_id
  LEFT JOIN claims_canonicalcommit c ON c.task_id = t.id
+ LEFT JOIN claims_attempt b ON b.id = c.attempt_id
  WHERE t.id = %s::uuid"""
 
 _POOL_AFRESH: LiteralString = """SELECT clock_timestamp(), p.id, p.name, p.scheduler_epoch, p.gate, p.self_review,
@@ -139,7 +140,7 @@ def take(caller: Caller, task_id: UUID, *, grant_to: int | None = None) -> TaskA
         task=_task(row),
         lease=LeaseRow(*fresh[9:15]) if fresh[9] else None,
         attempt=AttemptRow(*fresh[15:22]) if fresh[15] else None,
-        commit=CommitRow(*fresh[22:29]) if fresh[22] else None,
+        commit=CommitRow(*fresh[22:30]) if fresh[22] else None,
         agent=_agent(standing) if standing else None,
         person=_person(rights) if rights else PersonRow(0),
     )
@@ -191,12 +192,22 @@ def pool_of(task_id: UUID) -> int | None:
         return None
 
 
-def pool_named(name: str) -> int | None:
-    """The id of a pool by its name."""
+@lru_cache(maxsize=10_000)
+def _known_pool_named(name: str) -> int:
     with connection.cursor() as cursor:
         cursor.execute("SELECT id FROM claims_pool WHERE name = %s", [name])
         row = cursor.fetchone()
-    return int(row[0]) if row else None
+    if row is None:
+        raise LookupError(name)
+    return int(row[0])
+
+
+def pool_named(name: str) -> int | None:
+    """The id of a pool by its name, which never changes; None where there is no such pool."""
+    try:
+        return _known_pool_named(name)
+    except LookupError:
+        return None
 
 
 def person_in(pool_id: int, person_id: int) -> PersonRow:
