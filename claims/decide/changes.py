@@ -48,6 +48,14 @@ def refuse(seen: TaskAsRead, why: Why, detail: str = "", *reasons: str, **extra:
     return Refused(why, detail, seen.current(), reasons, extra)
 
 
+def out_of_bounds(seen: TaskAsRead, name: str, seconds: int | None) -> Refused | None:
+    """MALFORMED for a length of time the pool does not give; absent is never out of bounds."""
+    longest = seen.pool.max_ttl_seconds
+    if seconds is None or 1 <= seconds <= longest:
+        return None
+    return refuse(seen, Why.MALFORMED, f"{name} is from 1 to {longest} in this pool, not {seconds}.")
+
+
 def open_or_held(seen: TaskAsRead, verb: Verb, ends: AttemptOutcome, because: str, **body: object) -> Change:
     """The edge to OPEN, which goes to HELD instead when the attempts are used up (section 2)."""
     if not seen.attempts_are_used_up:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from claims.decide.changes import Change, NewGrant, refuse
+from claims.decide.changes import Change, NewGrant, out_of_bounds, refuse
 from claims.decide.rows import AgentRow, TaskAsRead
 from claims.outcomes import Refused, Why
 from claims.vocabulary import AttemptOutcome, Gate, ReclaimPolicy, State, Verb
@@ -21,6 +21,9 @@ def claim(
     agent = seen.agent
     if agent is None or not agent.works_here:
         return Refused(Why.NOT_FOUND)
+    malformed = out_of_bounds(seen, "ttlSeconds", ttl_seconds)
+    if malformed:
+        return malformed
     if scheduler_epoch != seen.pool.scheduler_epoch:
         return refuse(
             seen,
@@ -50,14 +53,14 @@ def grant(
     seen: TaskAsRead, verb: Verb, agent: AgentRow, ttl_seconds: int | None, *, is_counted: bool = True
 ) -> Change:
     """The change that hands the task to ``agent``; ends the authority there was."""
-    ends = None
+    ends, longest = None, seen.pool.max_ttl_seconds
     if seen.task.state is State.CLAIMED:
         ends = AttemptOutcome.FENCED if seen.is_below_epoch else AttemptOutcome.LAPSED
     return Change(
         verb,
         State.CLAIMED,
         ends=ends,
-        grant=NewGrant(agent, ttl_seconds or seen.task.ttl_seconds, is_counted),
+        grant=NewGrant(agent, min(ttl_seconds or seen.task.ttl_seconds, longest), is_counted),
         columns={"preferred_runner_id": None} if seen.task.preferred_runner_id else {},
     )
 

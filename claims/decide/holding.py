@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from claims.decide.changes import Change, open_or_held, refuse
+from claims.decide.changes import Change, open_or_held, out_of_bounds, refuse
 from claims.decide.fence import claimed
 from claims.decide.rows import LeaseRow, TaskAsRead
 from claims.fences import Fence
@@ -14,14 +14,10 @@ from claims.vocabulary import AttemptOutcome, State, Verb
 
 def renew(seen: TaskAsRead, fence: Fence, agent_id: int, extend_seconds: int) -> Renewed | Refused:
     """From now, never shorter. After expiry it succeeds while the generation is current."""
-    refused = claimed(seen, fence, agent_id)
+    refused = out_of_bounds(seen, "extendSeconds", extend_seconds) or claimed(seen, fence, agent_id)
     if refused:
         return refused
     lease = _lease(seen)
-    if extend_seconds > seen.pool.max_ttl_seconds:
-        return refuse(
-            seen, Why.MALFORMED, f"extendSeconds is at most {seen.pool.max_ttl_seconds} in this pool."
-        )
     asked = seen.now + timedelta(seconds=extend_seconds)
     if asked > lease.window_ends_at:
         return refuse(seen, Why.WINDOW_EXCEEDED, windowEndsAt=lease.window_ends_at.isoformat())
