@@ -17,7 +17,7 @@ def renew(seen: TaskAsRead, fence: Fence, agent_id: int, extend_seconds: int) ->
     refused = out_of_bounds(seen, "extendSeconds", extend_seconds) or claimed(seen, fence, agent_id)
     if refused:
         return refused
-    lease = _lease(seen)
+    lease = lease_of(seen)
     asked = seen.now + timedelta(seconds=extend_seconds)
     if asked > lease.window_ends_at:
         return refuse(seen, Why.WINDOW_EXCEEDED, windowEndsAt=lease.window_ends_at.isoformat())
@@ -60,7 +60,8 @@ def fail(seen: TaskAsRead, fence: Fence, agent_id: int, reason: str, retryable: 
     )
 
 
-def _lease(seen: TaskAsRead) -> LeaseRow:
+def lease_of(seen: TaskAsRead) -> LeaseRow:
+    """The lease that every CLAIMED task has."""
     if seen.lease is None:
         raise AssertionError(f"task {seen.task.id} is CLAIMED and has no lease")
     return seen.lease

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from claims.decide.changes import Change, NewExpiry, open_or_held, refuse
 from claims.decide.granting import grant, not_eligible
+from claims.decide.holding import lease_of
 from claims.decide.rows import TaskAsRead
 from claims.outcomes import Refused, Why
 from claims.vocabulary import AttemptOutcome, Gate, ReclaimPolicy, Right, State, Verb
@@ -74,10 +75,10 @@ def extend_once(seen: TaskAsRead, sighting: Sighting) -> Change | Refused:
     refused = _may_operate(seen, sighting) or _is_not_quiet(seen, sighting)
     if refused:
         return refused
-    lease = seen.lease
-    if lease is None or lease.extended_at is not None:
+    lease = lease_of(seen)
+    if lease.extended_at is not None:
         return refuse(seen, Why.ALREADY_EXTENDED)
-    until = seen.now + timedelta(seconds=lease.ttl_seconds)
+    until = max(seen.now + timedelta(seconds=lease.ttl_seconds), lease.expires_at)
     if until > lease.window_ends_at:
         return refuse(seen, Why.WINDOW_EXCEEDED, windowEndsAt=lease.window_ends_at.isoformat())
     return Change(
@@ -90,15 +91,13 @@ def extend_once(seen: TaskAsRead, sighting: Sighting) -> Change | Refused:
 
 def nudge(seen: TaskAsRead, sighting: Sighting) -> Change | Refused:
     """CLAIMED -> CLAIMED. The runner's next renewal is told that an operator asks for it."""
-    refused = _may_operate(seen, sighting)
+    refused = _may_operate(seen, sighting) or _is_not_quiet(seen, sighting)
     if refused:
         return refused
-    if seen.task.state is not State.CLAIMED or seen.lease is None:
-        return refuse(seen, Why.NOT_CLAIMED)
     return Change(
         Verb.NUDGE,
         State.CLAIMED,
-        expiry=NewExpiry(seen.lease.expires_at, is_nudge=True),
+        expiry=NewExpiry(lease_of(seen).expires_at, is_nudge=True),
         body={"reason": sighting.reason},
     )
 
