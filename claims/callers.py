@@ -39,6 +39,10 @@ class Caller:
     request_digest: str | None = None
 
     @property
+    def is_agent(self) -> bool:
+        return self.actor.kind is ActorKind.AGENT
+
+    @property
     def is_person(self) -> bool:
         return self.actor.kind is ActorKind.PERSON
 

@@ -107,8 +107,11 @@ def send(
 
 
 def hold(caller: Caller, fence: Fence) -> TaskAsRead | None:
-    """The task of a fence, locked and read; None where there is no such task."""
-    return take(caller, fence.task_id)
+    """The task of a fence, locked and read; None where there is no such task.
+
+    Only an agent holds a fence: a person's number may be the same as its runner's.
+    """
+    return take(caller, fence.task_id) if caller.is_agent else None
 
 
 def take(caller: Caller, task_id: UUID, *, grant_to: int | None = None) -> TaskAsRead | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from uuid import UUID
 
 from claims import decide, kernel, selectors
@@ -113,6 +114,7 @@ def disable_agent(caller: Caller, agent_id: int) -> list[Left] | Refused:
     if not (caller.is_server or selectors.may_switch_off(caller, agent_id)):
         return Refused(Why.FORBIDDEN, f"Only the owner of {agent.name} or an administrator can disable it.")
     kernel.switch_off(agent_id)
+    caller = replace(caller, key=None)
     held = [_hold_task_of(caller, task_id, agent) for task_id in selectors.claimed_by(agent_id)]
     return [left for left in held if isinstance(left, Left)]
 
