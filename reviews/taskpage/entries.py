@@ -140,32 +140,39 @@ def _fence(row: History, page: TimelinePage) -> tuple[int | None, int | None]:
     return (int(epoch) if epoch is not None else None, row.claim_generation)
 
 
+_SENTENCES = {
+    Verb.CREATE: "wrote the task",
+    Verb.ADJUST: "changed how it is scheduled",
+    Verb.CLAIM: "claimed it",
+    Verb.CLAIM_NEXT: "claimed it",
+    Verb.RELEASE: "gave it back, {moved}",
+    Verb.FAIL: "{failed}, {moved}",
+    Verb.DELIVER: "delivered round {round}",
+    Verb.COMMIT: "committed the result, no review asked for",
+    Verb.ACCEPT: "accepted round {round}",
+    Verb.REQUEST_CHANGES: "requested changes to round {round}",
+    Verb.REJECT: "rejected round {round}, {moved}",
+    Verb.RELEASE_QUIET: "released the claim, {moved}",
+    Verb.REASSIGN: "gave it to {runner}",
+    Verb.EXTEND_ONCE: "gave the claim one more term",
+    Verb.NUDGE: "asked the runner for a sign of life",
+    Verb.REQUEUE: "put it back, attempts start anew",
+    Verb.LAPSE: "The claim lapsed, {moved}",
+    Verb.DISABLE_AGENT: "switched the agent off, {moved}",
+}
+
+
 def _sentence(row: History) -> str:
-    body = row.body
-    number = body.get("round", "")
-    moved = f"gen {row.claim_generation - 1} became {row.claim_generation}"
-    sentences = {
-        Verb.CREATE: "wrote the task",
-        Verb.ADJUST: "changed how it is scheduled",
-        Verb.CLAIM: "claimed it",
-        Verb.CLAIM_NEXT: "claimed it",
-        Verb.RELEASE: f"gave it back, {moved}",
-        Verb.FAIL: f"{'failed' if body.get('retryable', True) else 'failed for good'}, {moved}",
-        Verb.DELIVER: f"delivered round {number}",
-        Verb.COMMIT: "committed the result, no review asked for",
-        Verb.ACCEPT: f"accepted round {number}",
-        Verb.REQUEST_CHANGES: f"requested changes to round {number}",
-        Verb.REJECT: f"rejected round {number}, {moved}",
-        Verb.RELEASE_QUIET: f"released the claim, {moved}",
-        Verb.REASSIGN: f"gave it to {body.get('runner', 'another agent')}",
-        Verb.EXTEND_ONCE: "gave the claim one more term",
-        Verb.NUDGE: "asked the runner for a sign of life",
-        Verb.REQUEUE: "put it back: attempts start anew",
-        Verb.LAPSE: f"The claim lapsed, {moved}",
-        Verb.HOLD: f"The task was held, {moved}",
-        Verb.DISABLE_AGENT: f"The agent was disabled, {moved}",
-    }
-    return sentences.get(Verb(row.verb), row.verb) if row.verb in set(Verb) else row.verb
+    """What happened, in words; the verb itself where there are none for it yet."""
+    sentence = _SENTENCES.get(row.verb)  # type: ignore[call-overload]
+    if sentence is None:
+        return str(row.verb)
+    return str(sentence).format(
+        moved=f"gen {row.claim_generation - 1} became {row.claim_generation}",
+        failed="failed" if row.body.get("retryable", True) else "failed for good",
+        round=row.body.get("round", ""),
+        runner=row.body.get("runner", "another agent"),
+    )
 
 
 def _chip(row: History) -> str:
@@ -194,7 +201,7 @@ def _hint(row: History) -> str:
 
 
 def _refusal(row: Refusal, page: TimelinePage) -> Entry:
-    tried = _TRIED.get(Verb(row.verb), row.verb) if row.verb in set(Verb) else row.verb
+    tried = _TRIED.get(row.verb, row.verb)  # type: ignore[call-overload]
     lost = row.why in _LOST
     return Entry(
         at=row.at,

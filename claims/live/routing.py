@@ -1,0 +1,11 @@
+"""Addresses of the sockets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.urls import path
+
+from claims.live.consumer import LiveConsumer
+
+websocket_urlpatterns: list[Any] = [path("ws", LiveConsumer.as_asgi())]

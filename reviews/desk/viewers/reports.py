@@ -1,0 +1,110 @@
+"""A JUnit report as counts and cases, read without entities, network or unbounded memory. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from xml.etree.ElementTree import Element, ParseError
+
+from defusedxml.common import DefusedXmlException
+from defusedxml.ElementTree import fromstring
+
+CASES_LIMIT = 5_000
+BYTES_LIMIT = 2 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One test. ``result`` is passed, failed or skipped; ``change`` says what it was a round ago."""
+
+    name: str
+    group: str
+    result: str
+    seconds: float | None
+    message: str = ""
+    change: str = ""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.group, self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All cases of the reports of a delivery. ``flaw`` says why nothing or not all could be read."""
+
+    cases: tuple[Case, ...]
+    flaw: str = ""
+
+    def count(self, result: str) -> int:
+        """How many cases ended so."""
+        return sum(case.result == result for case in self.cases)
+
+    def changed(self, change: str) -> int:
+        """How many cases changed so since the round before."""
+        return sum(case.change == change for case in self.cases)
+
+    @property
+    def executed(self) -> int:
+        """Cases that ran: a skipped one did not."""
+        return sum(case.result != "skipped" for case in self.cases)
+
+
+def read_report(content: bytes, *, is_cut: bool = False) -> Report:
+    """The cases of one JUnit XML file."""
+    if is_cut:
+        return Report((), f"The report is larger than {BYTES_LIMIT // 1024 // 1024} MB and was not read.")
+    try:
+        root = fromstring(content, forbid_dtd=True)
+    except (ParseError, DefusedXmlException, ValueError, RecursionError) as error:
+        return Report((), f"The report is not JUnit XML that can be read safely: {type(error).__name__}.")
+    found = []
+    for case in root.iter("testcase"):
+        if len(found) == CASES_LIMIT:
+            return Report(tuple(found), f"Only the first {CASES_LIMIT:,} tests are shown.")
+        found.append(_case(case))
+    return Report(tuple(found))
+
+
+def _case(node: Element) -> Case:
+    result, message = "passed", ""
+    for child in node:
+        if child.tag in ("failure", "error"):
+            result, message = "failed", child.get("message") or (child.text or "")
+        elif child.tag == "skipped" and result == "passed":
+            result, message = "skipped", child.get("message") or ""
+    return Case(
+        (node.get("name") or "without a name")[:300],
+        (node.get("classname") or "")[:300],
+        result,
+        _seconds(node.get("time")),
+        message.strip()[:500],
+    )
+
+
+def _seconds(text: str | None) -> float | None:
+    try:
+        return float(text) if text else None
+    except ValueError:
+        return None
+
+
+def compared(now: Sequence[Case], before: Sequence[Case] | None) -> tuple[Case, ...]:
+    """The cases with what changed since the round before: new, fixed or newly failing."""
+    if before is None:
+        return tuple(now)
+    known: Mapping[tuple[str, str], str] = {case.key: case.result for case in before}
+    return tuple(
+        Case(case.name, case.group, case.result, case.seconds, case.message, _change(known.get(case.key), case.result))
+        for case in now
+    )
+
+
+def _change(before: str | None, now: str) -> str:
+    if before is None:
+        return "new"
+    if before == "failed" and now == "passed":
+        return "fixed"
+    if before != "failed" and now == "failed":
+        return "newly failing"
+    return ""

@@ -1,0 +1,91 @@
+"""What a reviewer has typed and not sent: private to that person, gone when the decision is made.
+
+Promises: nothing here decides anything; losing a row loses words, never authority. Columns only.
+"""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from claims.vocabulary import Verdict
+
+
+def _delivery() -> models.ForeignKey[object, object]:
+    """The delivery; without a constraint, so that typing never waits for a decision's lock."""
+    return models.ForeignKey(
+        "claims.Delivery", on_delete=models.DO_NOTHING, db_constraint=False, related_name="+"
+    )
+
+
+class Draft(models.Model):
+    """What one person has typed about one delivery as a whole, the comment being written included."""
+
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    delivery = _delivery()
+    note = models.TextField(blank=True, default="")
+    reason = models.TextField(blank=True, default="")
+    comment = models.TextField(blank=True, default="")
+    comment_path = models.CharField(max_length=1_000, blank=True, default="")
+    comment_line = models.IntegerField(null=True, blank=True)
+    typed_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["person", "delivery"], name="draft_once")]
+
+    def __str__(self) -> str:
+        return f"draft of {self.person_id} on {self.delivery_id}"
+
+
+class VerdictDraft(models.Model):
+    """One person's verdict on one criterion, and the note beside it. Empty verdict: still open."""
+
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    delivery = _delivery()
+    criterion = models.IntegerField()
+    verdict = models.CharField(max_length=20, blank=True, default="")
+    note = models.TextField(blank=True, default="")
+    typed_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["person", "delivery", "criterion"], name="verdict_draft_once"),
+            models.CheckConstraint(
+                condition=Q(verdict__in=["", *(word.value for word in Verdict)]), name="verdict_draft_is_a_word"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"criterion {self.criterion}: {self.verdict or 'open'}"
+
+
+class CommentDraft(models.Model):
+    """A comment that goes out with the decision. ``line`` is of the new side; empty for the whole file."""
+
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    delivery = _delivery()
+    path = models.CharField(max_length=1_000, blank=True, default="")
+    line = models.IntegerField(null=True, blank=True)
+    text = models.TextField()
+    typed_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"comment on {self.path or 'the delivery'}"
+
+
+class ViewedFile(models.Model):
+    """A file of a delivery's diff that one person has looked at."""
+
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    delivery = _delivery()
+    path = models.CharField(max_length=1_000)
+    viewed_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["person", "delivery", "path"], name="viewed_file_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.path} viewed"
