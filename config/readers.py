@@ -227,6 +227,13 @@ VARIABLES: tuple[Variable, ...] = (
         "PostgreSQL ends a session that idles inside a transaction for longer.",
     ),
     Variable(
+        "FENCEPOST_API_CALLS_IN_TEN_SECONDS",
+        _whole(1, 10_000_000),
+        20_000,
+        "number",
+        "Calls one token may make in ten seconds before the API answers 429.",
+    ),
+    Variable(
         "FENCEPOST_SESSION_IDLE_SECONDS",
         _seconds(60),
         8 * 3600,
