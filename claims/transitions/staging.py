@@ -54,22 +54,25 @@ def stage(
 
 
 def _standing(caller: Caller, fence: Fence) -> tuple[datetime, bool] | Refused:
-    """The clock, and whether the fence has lost its authority; NOT_FOUND for another's attempt."""
+    """The clock, and whether the fence has lost its authority; NOT_FOUND for another's attempt.
+
+    Late evidence is that of a fence which was granted once. One that never was is refused.
+    """
     seen = kernel.hold(caller, fence)
-    if seen is None or not _is_own(caller, fence):
+    granted = _granted(caller, fence)
+    if seen is None or granted is None:
         return Refused(Why.NOT_FOUND)
     refused = decide.claimed(seen, fence, caller.actor.id)
-    if refused is not None and refused.why is Why.ALREADY_DELIVERED:
+    if refused is not None and (refused.why is Why.ALREADY_DELIVERED or fence != granted):
         return refused
     return seen.now, refused is not None
 
 
-def _is_own(caller: Caller, fence: Fence) -> bool:
-    return Attempt.objects.filter(
-        id=fence.attempt_id,
-        task_id=fence.task_id,
-        agent_id=caller.actor.id,
-        claim_generation=fence.claim_generation,
-        scheduler_epoch=fence.scheduler_epoch,
-        cancel_generation=fence.cancel_generation,
-    ).exists()
+def _granted(caller: Caller, fence: Fence) -> Fence | None:
+    """The fence that the caller's attempt was granted; None where it has no such attempt."""
+    numbers = (
+        Attempt.objects.filter(id=fence.attempt_id, task_id=fence.task_id, agent_id=caller.actor.id)
+        .values_list("scheduler_epoch", "claim_generation", "cancel_generation")
+        .first()
+    )
+    return Fence(fence.task_id, fence.attempt_id, *numbers) if numbers else None
