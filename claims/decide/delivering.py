@@ -41,7 +41,7 @@ def deliver(
     """CLAIMED -> DELIVERED. A repeat of the same delivery is answered with the first answer."""
     if earlier is not None and _is_repeat(earlier, fence, agent_id, handover):
         return Delivered(
-            earlier.id, earlier.round, earlier.result_digest, earlier.subject_digest, seen.task.state_version
+            earlier.id, earlier.round, earlier.result_digest, earlier.subject_digest, earlier.state_version
         )
     refused = authority(seen, fence, agent_id, handover.input_digest)
     if refused:
@@ -125,6 +125,9 @@ def missing_evidence(specification: Input, items: Sequence[Item]) -> tuple[str, 
 def _missing(requirement: Requirement, items: Sequence[Item]) -> list[str]:
     of_kind = [item for item in items if item.kind == requirement.kind]
     wanted = requirement.item_names()
+    if requirement.name is None and requirement.widths:
+        shown = {item.meta.get("width") for item in of_kind}
+        return [f"{requirement.kind} at {width} px" for width in requirement.widths if width not in shown]
     if not wanted and not of_kind:
         return [f"evidence of kind {requirement.kind}"]
     have = {item.name for item in of_kind}

@@ -116,6 +116,8 @@ class PersonRow:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryRow:
+    """A delivery; ``state_version`` is the task's when it was made."""
+
     id: UUID
     attempt_id: UUID
     agent_id: int
@@ -128,6 +130,7 @@ class DeliveryRow:
     claim_generation: int
     scheduler_epoch: int
     cancel_generation: int
+    state_version: int
     excluded_files: tuple[str, ...] = ()
     decided_by: str = ""
     decided_at: datetime | None = None

@@ -83,6 +83,7 @@ _PREFERRED: LiteralString = f"""SELECT {_TASK_COLUMNS} FROM claims_task t
 
 _DELIVERY: LiteralString = """SELECT d.id, d.attempt_id, d.agent_id, d.makers || g.owner_id, d.round, d.state, d.input_digest, d.result_digest,
  d.subject_digest, d.claim_generation, d.scheduler_epoch, d.cancel_generation,
+ (SELECT h.state_version FROM claims_history h WHERE h.task_id = d.task_id AND h.verb = 'deliver' AND h.attempt_id = d.attempt_id),
  ARRAY(SELECT f->>'path' FROM jsonb_array_elements(coalesce(d.facts->'files', '[]')) f WHERE f->>'standing' = 'excluded'),
  coalesce(u.username, ''), x.decided_at
  FROM claims_delivery d JOIN claims_agent g ON g.id = d.agent_id LEFT JOIN claims_decision x ON x.delivery_id = d.id LEFT JOIN auth_user u ON u.id = x.reviewer_id"""
@@ -250,9 +251,10 @@ def _one_delivery(statement: str, key: UUID) -> DeliveryRow | None:
         claim_generation=row[9],
         scheduler_epoch=row[10],
         cancel_generation=row[11],
-        excluded_files=tuple(row[12]),
-        decided_by=row[13],
-        decided_at=row[14],
+        state_version=row[12],
+        excluded_files=tuple(row[13]),
+        decided_by=row[14],
+        decided_at=row[15],
     )
 
 
