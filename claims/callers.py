@@ -47,6 +47,11 @@ class Caller:
         return self.actor.kind is ActorKind.PERSON
 
     @property
+    def is_at_hand(self) -> bool:
+        """A person in the browser or on the server's command line: no token can be that."""
+        return self.is_person and self.source in (Source.WEB, Source.COMMAND)
+
+    @property
     def is_server(self) -> bool:
         """The server itself, as when it sows the demo's tasks."""
         return self.actor.kind is ActorKind.SYSTEM

@@ -98,9 +98,12 @@ def reject(
 def _take(
     caller: Caller, delivery_id: UUID, *, is_grant: bool = False
 ) -> tuple[TaskAsRead, DeliveryRow] | None:
-    """The delivery's task under its lock, and the delivery as it is under that lock."""
+    """The delivery's task under its lock, and the delivery as it is under that lock.
+
+    None for a caller with a token: no token of any kind can decide (claim.v1 section 8).
+    """
     subject = Delivery.objects.filter(id=delivery_id).values("task_id", "agent_id").first()
-    if subject is None:
+    if subject is None or not caller.is_at_hand:
         return None
     seen = kernel.take(caller, subject["task_id"], grant_to=subject["agent_id"] if is_grant else None)
     delivery = kernel.read_delivery(delivery_id)

@@ -8,6 +8,7 @@ from uuid import UUID
 from claims import decide, kernel, selectors
 from claims.callers import Caller
 from claims.decide import Sighting
+from claims.decide.rows import TaskAsRead
 from claims.models import Agent
 from claims.outcomes import Granted, Left, Noted, Refused, Why
 from claims.vocabulary import Verb
@@ -20,7 +21,7 @@ def release_quiet(caller: Caller, task_id: UUID, sighting: Sighting) -> Left | R
     Refused with FORBIDDEN, NOT_CLAIMED, STALE_STATE, or NOT_QUIET when the claim was renewed
     since the operator looked, unless ``even_if_live``.
     """
-    seen = kernel.take(caller, task_id)
+    seen = _take(caller, task_id)
     if seen is None:
         return Refused(Why.NOT_FOUND)
     change = decide.release_quiet(seen, sighting)
@@ -35,7 +36,7 @@ def release_quiet(caller: Caller, task_id: UUID, sighting: Sighting) -> Left | R
 def reassign(caller: Caller, task_id: UUID, sighting: Sighting, runner: str) -> Granted | Refused:
     """CLAIMED -> CLAIMED, OPEN -> CLAIMED. An operator gives the task to the agent named ``runner``."""
     agent_id = Agent.objects.filter(name=runner).values_list("id", flat=True).first()
-    seen = kernel.take(caller, task_id, grant_to=agent_id)
+    seen = _take(caller, task_id, grant_to=agent_id)
     if seen is None:
         return Refused(Why.NOT_FOUND)
     change = decide.reassign(seen, sighting)
@@ -48,7 +49,7 @@ def reassign(caller: Caller, task_id: UUID, sighting: Sighting, runner: str) -> 
 @kernel.verb(Verb.EXTEND_ONCE, "CLAIMED -> CLAIMED")
 def extend_once(caller: Caller, task_id: UUID, sighting: Sighting) -> Noted | Refused:
     """CLAIMED -> CLAIMED. A quiet runner gets one more term of its lease; once a claim."""
-    seen = kernel.take(caller, task_id)
+    seen = _take(caller, task_id)
     if seen is None:
         return Refused(Why.NOT_FOUND)
     change = decide.extend_once(seen, sighting)
@@ -62,7 +63,7 @@ def extend_once(caller: Caller, task_id: UUID, sighting: Sighting) -> Noted | Re
 @kernel.verb(Verb.NUDGE, "CLAIMED -> CLAIMED")
 def nudge(caller: Caller, task_id: UUID, sighting: Sighting) -> Noted | Refused:
     """CLAIMED -> CLAIMED. The runner's next renewal, and its long poll, say that it is asked for."""
-    seen = kernel.take(caller, task_id)
+    seen = _take(caller, task_id)
     if seen is None:
         return Refused(Why.NOT_FOUND)
     change = decide.nudge(seen, sighting)
@@ -76,7 +77,7 @@ def nudge(caller: Caller, task_id: UUID, sighting: Sighting) -> Noted | Refused:
 @kernel.verb(Verb.REQUEUE, "HELD -> OPEN")
 def requeue(caller: Caller, task_id: UUID, sighting: Sighting) -> Left | Refused:
     """HELD -> OPEN. An operator lets a held task be claimed again; its attempts start anew."""
-    seen = kernel.take(caller, task_id)
+    seen = _take(caller, task_id)
     if seen is None:
         return Refused(Why.NOT_FOUND)
     change = decide.requeue(seen, sighting)
@@ -129,3 +130,8 @@ def _hold_task_of(caller: Caller, task_id: UUID, agent: Agent) -> Left | Refused
 
     advanced = kernel.advance(caller, seen, change)
     return Left(task_id, advanced.state, advanced.state_version, change.reason)
+
+
+def _take(caller: Caller, task_id: UUID, grant_to: int | None = None) -> TaskAsRead | None:
+    """The task under its lock; None for a caller with a token, which can never operate."""
+    return kernel.take(caller, task_id, grant_to=grant_to) if caller.is_at_hand else None
