@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from claims.decide.changes import Change, refuse
 from claims.decide.rows import TaskAsRead
 from claims.outcomes import Refused, Why
-from claims.vocabulary import FINAL, Right, Verb
+from claims.vocabulary import FINAL, Right, State, Verb
 
 ATTRIBUTES = (
     "title",
@@ -39,18 +39,27 @@ def adjust(
             Why.STALE_STATE,
             f"The task is at state version {seen.task.state_version}, not {expected_state_version}.",
         )
+    unknown = sorted(set(attributes) - set(ATTRIBUTES))
+    if unknown:
+        return refuse(seen, Why.MALFORMED, f"{unknown[0]} is not an attribute that can be changed.", *unknown)
     limit = attributes.get("max_attempts")
-    if isinstance(limit, int) and limit < max(1, seen.task.attempts_used):
+    if isinstance(limit, int) and limit < _fewest_attempts(seen):
         return refuse(
             seen,
             Why.UNPROCESSABLE,
-            f"{seen.task.attempts_used} attempts were made; maxAttempts cannot be {limit}.",
+            f"{seen.task.attempts_used} attempts were made; maxAttempts is at least {_fewest_attempts(seen)}.",
         )
     changed = {name: value for name, value in attributes.items() if getattr(seen.task, name) != value}
     body = {name: [_plain(getattr(seen.task, name)), _plain(value)] for name, value in changed.items()}
     return Change(
         Verb.ADJUST, seen.task.state, reason=seen.task.reason, columns=changed, body={"changed": body}
     )
+
+
+def _fewest_attempts(seen: TaskAsRead) -> int:
+    """The least maxAttempts that leaves the task possible: an OPEN one needs another attempt to be claimed."""
+    used = seen.task.attempts_used
+    return max(1, used + 1 if seen.task.state is State.OPEN else used)
 
 
 def _plain(value: object) -> object:
