@@ -95,6 +95,9 @@ def _flaws(pool: Pool, task: NewTask, pointer: str) -> Refused | None:
         return Refused(Why.MALFORMED, f"The input is not one: {found[0]}.", reasons=found)
     except canonical.NotCanonical as error:
         return Refused(Why.MALFORMED, f"The input has no canonical form: {error}.")
+    unbounded = _out_of_bounds(task)
+    if unbounded:
+        return Refused(Why.MALFORMED, f"{pointer}/{unbounded}.")
     if task.depends_on:
         return Refused(
             Why.UNPROCESSABLE, f"{pointer}/dependsOn: this server does not keep dependencies between tasks."
@@ -110,6 +113,17 @@ def _flaws(pool: Pool, task: NewTask, pointer: str) -> Refused | None:
         )
     people = _with_people(pool.id, {"reviewer": task.reviewer, "reviewer_group": task.reviewer_group})
     return people if isinstance(people, Refused) else None
+
+
+def _out_of_bounds(task: NewTask) -> str | None:
+    """Which attribute the tables cannot hold, and its bounds."""
+    if not 1 <= len(task.title) <= 300:
+        return "title has from 1 to 300 characters"
+    if not 0 <= task.priority <= 9:
+        return "priority is from 0 to 9"
+    if task.max_attempts is not None and not 1 <= task.max_attempts <= MAX_TASKS:
+        return f"maxAttempts is from 1 to {MAX_TASKS}"
+    return "ttlSeconds is at least 1" if task.ttl_seconds is not None and task.ttl_seconds < 1 else None
 
 
 def _with_people(pool_id: int, attributes: Mapping[str, Any]) -> dict[str, Any] | Refused:
