@@ -219,14 +219,25 @@ class Adjusted:
 
 
 @dataclass(frozen=True, slots=True)
+class GrantedTask:
+    """What a runner needs to know of its task beside the fence, where it was read with it."""
+
+    number: int
+    title: str
+    rounds: int
+    input: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
 class Granted:
-    """A grant as it was made; ``selectors.grants`` adds input, review and evidence to it."""
+    """A grant as it was made. ``task`` is filled where it was read in the same round trip."""
 
     fence: Fence
     input_digest: str
     state_version: int
     lease_expires_at: datetime
     window_ends_at: datetime
+    task: GrantedTask | None = None
 
 
 @dataclass(frozen=True, slots=True)

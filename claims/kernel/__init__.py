@@ -2,9 +2,11 @@
 
 Promises: a verb takes its locks in one order, reads afresh after it has them, and writes once
 (claim.v1 section 3). ``reading.hold`` and ``reading.take`` lock and read, ``writing.advance``
-writes, ``running.verb`` opens the transaction and answers with a value.
+writes, ``running.verb`` opens the transaction and answers with a value. ``hot`` does all of it
+in one round trip for three verbs, where there is nothing to refuse.
 """
 
+from claims.kernel import hot
 from claims.kernel.keys import expire_keys
 from claims.kernel.reading import (
     delivery_of_attempt,
@@ -27,6 +29,7 @@ __all__ = [
     "expire_keys",
     "found",
     "hold",
+    "hot",
     "keep_lease",
     "next_claimable",
     "person_in",

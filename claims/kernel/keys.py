@@ -87,7 +87,7 @@ def find(caller: Caller, verb: Verb) -> Outcome | Refused | None:
         return None
     holder = holder_of(caller)
     with pipelined() as raw:
-        tried = send(raw, _TRY, (_lock_number(holder, caller.key),))
+        tried = send(raw, _TRY, (lock_number(holder, caller.key),))
         known = send(raw, _FIND, (holder, caller.key, KEPT_FOR))
         is_mine, row = tried.fetchone(), known.fetchone()
     if not is_mine or not is_mine[0]:
@@ -129,5 +129,6 @@ def holder_of(caller: Caller) -> str:
     return f"{caller.actor.kind}:{caller.actor.id}"
 
 
-def _lock_number(holder: str, key: str) -> int:
+def lock_number(holder: str, key: str) -> int:
+    """The number of the advisory lock that guards a key while it is used."""
     return int.from_bytes(hashlib.sha256(f"{holder}\0{key}".encode()).digest()[:8], signed=True)

@@ -59,10 +59,8 @@ def _run(name: Verb, caller: Caller, function: Callable[[], T], args: tuple[obje
     for attempt in range(TRIES):
         try:
             outcome = _once(name, caller, function)
-        except _CommitLost as lost:
-            log.error("commit_unknown", verb=name, error=str(lost))
-            connection.close()
-            return Refused(Why.OUTCOME_UNKNOWN)
+        except CommitLost as lost:
+            return unknown(name, lost)
         except DatabaseError as error:
             state = getattr(error.__cause__, "sqlstate", None)
             if state in _AGAIN and attempt + 1 < TRIES:
@@ -77,8 +75,15 @@ def _run(name: Verb, caller: Caller, function: Callable[[], T], args: tuple[obje
     raise AssertionError("unreachable: the last try returns or raises")
 
 
-class _CommitLost(Exception):
+class CommitLost(Exception):
     """The connection was lost while COMMIT was on its way."""
+
+
+def unknown(name: Verb, lost: Exception) -> Refused:
+    """The only honest answer when a commit's own answer was lost."""
+    log.error("commit_unknown", verb=name, error=str(lost))
+    connection.close()
+    return Refused(Why.OUTCOME_UNKNOWN)
 
 
 def _once(name: Verb, caller: Caller, function: Callable[[], T]) -> T | Refused:
@@ -93,7 +98,7 @@ def _once(name: Verb, caller: Caller, function: Callable[[], T]) -> T | Refused:
                 is_committing = True
     except (OperationalError, InterfaceError) as error:
         if is_committing and getattr(error.__cause__, "sqlstate", None) is None:
-            raise _CommitLost(str(error)) from error
+            raise CommitLost(str(error)) from error
         raise
     return outcome
 

@@ -666,4 +666,8 @@ class Migration(migrations.Migration):
             model_name='lease',
             trigger=pgtrigger.compiler.Trigger(name='lease_generation_only_rises', sql=pgtrigger.compiler.UpsertTriggerSql(condition='WHEN (NEW.claim_generation < OLD.claim_generation OR (NEW.attempt_id <> OLD.attempt_id AND NEW.claim_generation = OLD.claim_generation))', func="RAISE EXCEPTION 'a lease passes to a newer grant only (claim.v1 section 1)' USING ERRCODE = 'check_violation';", hash='bd2a9211708ca64b418d0e336bb39d5c5a268cc2', operation='UPDATE', pgid='pgtrigger_lease_generation_only_rises_0a41d', table='claims_lease', when='BEFORE')),
         ),
+        pgtrigger.migrations.AddTrigger(
+            model_name='pool',
+            trigger=pgtrigger.compiler.Trigger(name='name_is_fixed', sql=pgtrigger.compiler.UpsertTriggerSql(condition='WHEN (NEW.name <> OLD.name)', func="RAISE EXCEPTION 'the name of a pool is fixed; change its title instead' USING ERRCODE = 'check_violation';", hash='cbcfdfb5ab8fce6ea00ae6d0a2152f52a011e692', operation='UPDATE', pgid='pgtrigger_name_is_fixed_ceae7', table='claims_pool', when='BEFORE')),
+        ),
     ]

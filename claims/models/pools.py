@@ -48,6 +48,11 @@ class Pool(models.Model):
                 "NEW.scheduler_epoch < OLD.scheduler_epoch",
                 "the scheduler epoch never falls (claim.v1 section 1)",
             ),
+            refuse_when(
+                "name_is_fixed",
+                "NEW.name <> OLD.name",
+                "the name of a pool is fixed; change its title instead",
+            ),
             never_deleted("a pool"),
         ]
 

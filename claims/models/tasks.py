@@ -154,7 +154,9 @@ class TaskInput(models.Model):
     body = models.JSONField()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["lineage_id", "revision"], name="input_one_a_revision")]
+        constraints = [
+            models.UniqueConstraint(fields=["lineage_id", "revision"], name="input_one_a_revision")
+        ]
         triggers = append_only("an input")
 
     def __str__(self) -> str:

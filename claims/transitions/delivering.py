@@ -28,7 +28,7 @@ def deliver(
     A ``staged`` result is staged in the same transaction. Refused with CANCELLED, STALE_INPUT,
     FENCED, ALREADY_DELIVERED, NOT_STAGED or THIN_EVIDENCE; a repeat has the first answer.
     """
-    prepared = prepare(fence, input_digest, result_digest, staged)
+    prepared = prepare(caller, fence, input_digest, result_digest, staged)
     if isinstance(prepared, Refused):
         return prepared
     return _deliver(caller, fence, prepared, account or Account())
@@ -71,7 +71,11 @@ def commit(
 
     Refused as ``deliver`` is, and with ALREADY_COMMITTED or REVIEW_REQUIRED.
     """
-    prepared = prepare(fence, input_digest, result_digest, staged)
+    if staged is not None and not staged.evidence and result_digest in (None, staged.digest):
+        committed = kernel.hot.commit(caller, fence, input_digest, staged.result, staged.digest)
+        if committed is not None:
+            return committed
+    prepared = prepare(caller, fence, input_digest, result_digest, staged)
     if isinstance(prepared, Refused):
         return prepared
     return _commit(caller, fence, prepared)

@@ -27,7 +27,7 @@ def claim(
     ``ttl_seconds`` is the lease's length, the task's own when absent. Refused with OLD_EPOCH,
     GATE_CLOSED, CANCELLED, STALE_STATE, NOT_CLAIMABLE or NOT_ELIGIBLE, checked in that order.
     """
-    seen = kernel.take(caller, task_id, grant_to=caller.actor.id)
+    seen = kernel.take(caller, task_id, grant_to=caller.actor.id) if caller.is_agent else None
     if seen is None:
         return Refused(Why.NOT_FOUND)
     change = decide.claim(seen, expected_state_version, scheduler_epoch, ttl_seconds)
@@ -37,7 +37,6 @@ def claim(
     return kernel.advance(caller, seen, change).granted(seen.task.input_digest)
 
 
-@kernel.verb(Verb.CLAIM_NEXT, "OPEN -> CLAIMED")
 def claim_next(
     caller: Caller, pool_name: str, scheduler_epoch: int, max_grants: int = 1, ttl_seconds: int | None = None
 ) -> Grants | Refused:
@@ -49,7 +48,21 @@ def claim_next(
     pool_id = kernel.pool_named(pool_name)
     if pool_id is None:
         return Refused(Why.NOT_FOUND)
-    labels = Agent.objects.values_list("labels", flat=True).get(id=caller.actor.id)
+    granted = (
+        kernel.hot.claim_next(caller, pool_id, scheduler_epoch, ttl_seconds) if max_grants == 1 else None
+    )
+    if granted is not None:
+        return granted if isinstance(granted, Refused) else Grants((granted,))
+    return _claim_next(caller, pool_id, scheduler_epoch, max_grants, ttl_seconds)
+
+
+@kernel.verb(Verb.CLAIM_NEXT, "OPEN -> CLAIMED")
+def _claim_next(
+    caller: Caller, pool_id: int, scheduler_epoch: int, max_grants: int, ttl_seconds: int | None
+) -> Grants | Refused:
+    labels = _labels_of(caller, pool_id)
+    if labels is None:
+        return Refused(Why.NOT_FOUND)
     seen = kernel.next_claimable(pool_id, caller.actor, labels, max_grants)
     if isinstance(seen, PoolRow):
         return _nothing(seen, scheduler_epoch)
@@ -61,6 +74,14 @@ def claim_next(
             return change
         grants.append(kernel.advance(caller, task, change).granted(task.task.input_digest))
     return Grants(tuple(grants))
+
+
+def _labels_of(caller: Caller, pool_id: int) -> list[str] | None:
+    """The labels of an agent that works in the pool; None for everybody else."""
+    if not caller.is_agent:
+        return None
+    here = Agent.objects.filter(id=caller.actor.id, agent_pools__pool_id=pool_id)
+    return here.values_list("labels", flat=True).first()
 
 
 def _nothing(pool: PoolRow, scheduler_epoch: int) -> Grants | Refused:

@@ -12,13 +12,17 @@ from claims.outcomes import Left, Progressed, Refused, Renewed, Why
 from claims.vocabulary import Verb
 
 
-@kernel.verb(Verb.RENEW)
 def renew(caller: Caller, fence: Fence, extend_seconds: int) -> Renewed | Refused:
     """No edge. The lease runs ``extend_seconds`` from now, never shorter than it ran.
 
     Also after expiry, while the generation is current: only generations decide who may write.
     Refused with CANCELLED, STALE_INPUT, FENCED, ALREADY_DELIVERED or WINDOW_EXCEEDED.
     """
+    return kernel.hot.renew(caller, fence, extend_seconds) or _renew(caller, fence, extend_seconds)
+
+
+@kernel.verb(Verb.RENEW)
+def _renew(caller: Caller, fence: Fence, extend_seconds: int) -> Renewed | Refused:
     seen = kernel.hold(caller, fence)
     if seen is None:
         return Refused(Why.NOT_FOUND)

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from claims import canonical, decide, evidence, kernel, selectors
+from claims.callers import Caller
 from claims.canonical import Item
 from claims.fences import Fence
 from claims.inputs import parse_input
 from claims.models import EvidenceFile
 from claims.models import StagedResult as StagedRow
 from claims.outcomes import Refused, Why
+from claims.vocabulary import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +53,12 @@ class Prepared:
 
 
 def prepare(
-    fence: Fence, input_digest: str, result_digest: str | None, staged: StagedResult | None
+    caller: Caller, fence: Fence, input_digest: str, result_digest: str | None, staged: StagedResult | None
 ) -> Prepared | Refused:
-    """Read the immutable side of a hand-in: input, manifest, and the facts in the evidence's bytes."""
+    """Read the immutable side of a hand-in: input, manifest, and the facts in the evidence's bytes.
+
+    Only a worker of this server can have run a command here; nobody's word makes it a fact.
+    """
     if staged is not None and result_digest not in (None, staged.digest):
         return Refused(Why.MALFORMED, f"The result digest is {staged.digest}, not {result_digest}.")
     absent = absent_files(fence, staged) if staged else None
@@ -68,7 +73,8 @@ def prepare(
     handover = decide.Handover(
         input_digest, result_digest, digest, decide.missing_evidence(specification, items)
     )
-    return Prepared(handover, staged, evidence.establish(specification, items))
+    facts = evidence.establish(specification, items, ran_here=caller.source is Source.WORKER)
+    return Prepared(handover, staged, facts)
 
 
 def absent_files(fence: Fence, staged: StagedResult) -> Refused | None:

@@ -1,0 +1,186 @@
+"""claim-next, renew and commit in one round trip each, for the case in which nothing is refused.
+
+Each function takes the locks, reads afresh and writes in separate statements, as claim.v1
+section 3 wants; in a VOLATILE function every statement has a snapshot of its own. A function
+that finds any reason to refuse, or anything out of the ordinary, changes nothing and returns
+no row: the caller then goes the long way, which decides and explains. So a function may say
+yes only where ``decide`` says yes, and must write what ``kernel.advance`` would write.
+"""
+
+from django.db import migrations
+
+TELL = """
+CREATE FUNCTION claims_tell(
+    t claims_task, p_version bigint, p_verb text, p_to text, p_generation bigint, p_attempt uuid, p_agent bigint, p_agent_name text,
+    p_source text, p_request text, p_at timestamptz, p_body text
+) RETURNS bytea LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    line text;
+    head bytea;
+BEGIN
+    line := '{"actor":["AGENT",' || p_agent || ',' || to_json(p_agent_name) || '],"at":"'
+        || to_char(p_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US') || '+00:00","attemptId":"' || p_attempt
+        || '","body":' || p_body || ',"claimGeneration":' || p_generation || ',"from":"' || t.state
+        || '","requestId":' || to_json(p_request) || ',"source":"' || p_source || '","stateVersion":' || p_version
+        || ',"taskId":"' || t.id || '","to":"' || p_to || '","verb":"' || p_verb || '"}';
+    head := sha256(t.history_hash || convert_to(line, 'UTF8'));
+    INSERT INTO claims_history (task_id, pool_id, state_version, verb, from_state, to_state, claim_generation, attempt_id,
+        actor_kind, actor_id, actor_name, source, request_id, at, body, previous_hash, hash)
+    VALUES (t.id, t.pool_id, p_version, p_verb, t.state, p_to, p_generation, p_attempt,
+        'AGENT', p_agent, p_agent_name, p_source, p_request, p_at, p_body::jsonb, t.history_hash, head);
+    RETURN head;
+END $$;
+"""
+
+KEY = """
+CREATE FUNCTION claims_key_is_new(p_holder text, p_key text, p_lock bigint) RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+    IF p_key IS NULL THEN RETURN true; END IF;
+    IF NOT pg_try_advisory_xact_lock(p_lock) THEN RETURN false; END IF;
+    RETURN NOT EXISTS (SELECT 1 FROM claims_idempotencykey k WHERE k.holder = p_holder AND k.key = p_key);
+END $$;
+"""
+
+CLAIM_NEXT = """
+CREATE FUNCTION claims_claim_next(
+    p_pool bigint, p_agent bigint, p_epoch bigint, p_ttl int, p_attempt uuid, p_source text, p_request text,
+    p_holder text, p_key text, p_lock bigint, p_digest text
+) RETURNS TABLE (
+    o_task uuid, o_epoch bigint, o_generation bigint, o_cancel bigint, o_input_digest text, o_version bigint,
+    o_expires timestamptz, o_window timestamptz, o_number bigint, o_title text, o_rounds int, o_input jsonb
+) LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    t claims_task; p claims_pool; g claims_agent; at timestamptz; seconds int; head bytea; labels text[];
+BEGIN
+    IF NOT claims_key_is_new(p_holder, p_key, p_lock) THEN RETURN; END IF;
+    PERFORM pg_advisory_xact_lock_shared(1179648001, p_pool::int);
+    PERFORM pg_advisory_xact_lock_shared(1179648002, p_agent::int);
+    SELECT a.labels::text[] INTO labels FROM claims_agent a WHERE a.id = p_agent;
+    SELECT * INTO t FROM claims_task c WHERE c.state = 'OPEN' AND c.preferred_runner_id IS NOT NULL
+        AND c.preferred_runner_id = p_agent AND c.pool_id = p_pool AND (c.not_before IS NULL OR c.not_before <= clock_timestamp())
+        AND c.attempts_used < c.max_attempts AND c.access::text[] <@ labels
+        ORDER BY c.priority, c.number LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
+    IF NOT FOUND THEN
+        SELECT * INTO t FROM claims_task c WHERE c.state = 'OPEN' AND c.pool_id = p_pool
+            AND (c.not_before IS NULL OR c.not_before <= clock_timestamp())
+            AND c.attempts_used < c.max_attempts AND c.access::text[] <@ labels
+            ORDER BY c.priority, c.number LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
+    END IF;
+    IF NOT FOUND THEN RETURN; END IF;
+
+    SELECT * INTO p FROM claims_pool x WHERE x.id = p_pool;
+    SELECT * INTO g FROM claims_agent x WHERE x.id = p_agent;
+    at := clock_timestamp();
+    IF p.scheduler_epoch <> p_epoch OR p.gate <> 'OPEN' OR g.is_disabled OR NOT t.access::text[] <@ g.labels::text[]
+        OR t.not_before > at OR NOT EXISTS (SELECT 1 FROM claims_agentpool m WHERE m.agent_id = p_agent AND m.pool_id = p_pool)
+    THEN RETURN; END IF;
+
+    seconds := coalesce(p_ttl, t.ttl_seconds);
+    o_task := t.id; o_epoch := p.scheduler_epoch; o_generation := t.claim_generation + 1; o_cancel := t.cancel_generation;
+    o_input_digest := t.input_digest; o_version := t.state_version + 1; o_number := t.number; o_title := t.title; o_rounds := t.rounds;
+    o_expires := at + make_interval(secs => seconds); o_window := at + make_interval(secs => p.window_seconds);
+    head := claims_tell(t, o_version, 'claim-next', 'CLAIMED', o_generation, p_attempt, p_agent, g.name, p_source, p_request, at,
+        '{"counted":true,"runner":' || to_json(g.name) || ',"schedulerEpoch":' || o_epoch || ',"ttlSeconds":' || seconds || '}');
+    INSERT INTO claims_attempt (id, task_id, agent_id, owner_id, claim_generation, scheduler_epoch, cancel_generation, is_counted,
+        granted_version, started_at, note)
+    VALUES (p_attempt, t.id, p_agent, g.owner_id, o_generation, o_epoch, o_cancel, true, o_version, at, '');
+    INSERT INTO claims_lease (task_id, attempt_id, agent_id, claim_generation, ttl_seconds, expires_at, window_ends_at, renewals)
+    VALUES (t.id, p_attempt, p_agent, o_generation, seconds, o_expires, o_window, 0);
+    UPDATE claims_task c SET state = 'CLAIMED', state_since = at, state_version = o_version, claim_generation = o_generation,
+        history_hash = head, attempt_id = p_attempt, runner_id = p_agent, attempts_used = t.attempts_used + 1, preferred_runner_id = NULL
+        WHERE c.id = t.id AND c.state_version = t.state_version;
+    IF NOT FOUND THEN RAISE EXCEPTION 'task % moved under its lock', t.id; END IF;
+    IF p_key IS NOT NULL THEN
+        INSERT INTO claims_idempotencykey (holder, key, verb, request_digest, answer, used_at) VALUES (p_holder, p_key, 'claim-next', p_digest,
+            jsonb_build_array('Grants', jsonb_build_object('grants', jsonb_build_array(jsonb_build_object(
+                'fence', jsonb_build_object('task_id', t.id, 'attempt_id', p_attempt, 'scheduler_epoch', o_epoch,
+                    'claim_generation', o_generation, 'cancel_generation', o_cancel),
+                'input_digest', o_input_digest, 'state_version', o_version, 'lease_expires_at', o_expires, 'window_ends_at', o_window)))), at);
+    END IF;
+    SELECT i.body INTO o_input FROM claims_taskinput i WHERE i.task_id = t.id;
+    RETURN NEXT;
+END $$;
+"""
+
+RENEW = """
+CREATE FUNCTION claims_renew(
+    p_pool bigint, p_task uuid, p_attempt uuid, p_epoch bigint, p_generation bigint, p_cancel bigint, p_agent bigint, p_seconds int
+) RETURNS TABLE (o_expires timestamptz, o_window timestamptz, o_recovered boolean, o_nudged boolean, o_remaining double precision)
+LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    t claims_task; p claims_pool; l claims_lease; at timestamptz;
+BEGIN
+    PERFORM pg_advisory_xact_lock_shared(1179648001, p_pool::int);
+    SELECT * INTO t FROM claims_task c WHERE c.id = p_task FOR NO KEY UPDATE;
+    IF NOT FOUND THEN RETURN; END IF;
+    SELECT * INTO p FROM claims_pool x WHERE x.id = p_pool;
+    SELECT * INTO l FROM claims_lease x WHERE x.task_id = p_task;
+    at := clock_timestamp();
+    IF t.state <> 'CLAIMED' OR t.attempt_id <> p_attempt OR t.claim_generation <> p_generation OR t.cancel_generation <> p_cancel
+        OR t.runner_id <> p_agent OR p.scheduler_epoch <> p_epoch OR p_seconds > p.max_ttl_seconds
+        OR at + make_interval(secs => p_seconds) > l.window_ends_at
+    THEN RETURN; END IF;
+
+    o_expires := greatest(at + make_interval(secs => p_seconds), l.expires_at);
+    o_window := l.window_ends_at; o_recovered := l.expires_at <= at; o_nudged := l.nudged_at IS NOT NULL;
+    o_remaining := extract(epoch FROM o_expires - at);
+    UPDATE claims_lease x SET expires_at = o_expires, renewals = l.renewals + 1, renewed_at = at, nudged_at = NULL WHERE x.task_id = p_task;
+    RETURN NEXT;
+END $$;
+"""
+
+COMMIT = """
+CREATE FUNCTION claims_commit(
+    p_pool bigint, p_task uuid, p_attempt uuid, p_epoch bigint, p_generation bigint, p_cancel bigint, p_agent bigint, p_agent_name text,
+    p_input_digest text, p_result_digest text, p_result jsonb, p_commit uuid, p_source text, p_request text,
+    p_holder text, p_key text, p_lock bigint, p_digest text
+) RETURNS TABLE (o_version bigint) LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    t claims_task; p claims_pool; at timestamptz; head bytea;
+BEGIN
+    IF NOT claims_key_is_new(p_holder, p_key, p_lock) THEN RETURN; END IF;
+    PERFORM pg_advisory_xact_lock_shared(1179648001, p_pool::int);
+    SELECT * INTO t FROM claims_task c WHERE c.id = p_task FOR NO KEY UPDATE;
+    IF NOT FOUND THEN RETURN; END IF;
+    SELECT * INTO p FROM claims_pool x WHERE x.id = p_pool;
+    at := clock_timestamp();
+    IF t.state <> 'CLAIMED' OR t.attempt_id <> p_attempt OR t.claim_generation <> p_generation OR t.cancel_generation <> p_cancel
+        OR t.runner_id <> p_agent OR p.scheduler_epoch <> p_epoch OR t.input_digest <> p_input_digest
+        OR t.review_policy <> 'NONE' OR NOT p.allows_unreviewed
+        OR EXISTS (SELECT 1 FROM claims_taskinput i WHERE i.task_id = p_task AND jsonb_array_length(coalesce(i.body->'evidence', '[]')) > 0)
+    THEN RETURN; END IF;
+
+    o_version := t.state_version + 1;
+    INSERT INTO claims_stagedresult (attempt_id, task_id, result_digest, result, evidence, late, staged_at)
+    VALUES (p_attempt, p_task, p_result_digest, p_result, '[]', false, at) ON CONFLICT DO NOTHING;
+    INSERT INTO claims_canonicalcommit (id, task_id, attempt_id, claim_generation, scheduler_epoch, cancel_generation, input_digest,
+        result_digest, committed_at)
+    VALUES (p_commit, p_task, p_attempt, p_generation, p_epoch, p_cancel, p_input_digest, p_result_digest, at);
+    head := claims_tell(t, o_version, 'commit', 'DONE', p_generation + 1, p_attempt, p_agent, p_agent_name, p_source, p_request, at,
+        '{"commit":"' || p_commit || '","ended":"COMMITTED","endedAttempt":"' || p_attempt || '","resultDigest":"' || p_result_digest || '"}');
+    UPDATE claims_attempt a SET outcome = 'COMMITTED', ended_at = at WHERE a.id = p_attempt;
+    DELETE FROM claims_lease l WHERE l.task_id = p_task;
+    UPDATE claims_task c SET state = 'DONE', state_since = at, state_version = o_version, claim_generation = p_generation + 1,
+        history_hash = head, attempt_id = NULL, runner_id = NULL, result_commit_id = p_commit
+        WHERE c.id = p_task AND c.state_version = t.state_version;
+    IF NOT FOUND THEN RAISE EXCEPTION 'task % moved under its lock', t.id; END IF;
+    IF p_key IS NOT NULL THEN
+        INSERT INTO claims_idempotencykey (holder, key, verb, request_digest, answer, used_at) VALUES (p_holder, p_key, 'commit', p_digest,
+            jsonb_build_array('Committed', jsonb_build_object('result_commit_id', p_commit, 'task_id', p_task,
+                'result_digest', p_result_digest, 'state_version', o_version)), at);
+    END IF;
+    RETURN NEXT;
+END $$;
+"""
+
+
+class Migration(migrations.Migration):
+    dependencies = [("claims", "0002_storage")]
+
+    operations = [
+        migrations.RunSQL(TELL, "DROP FUNCTION claims_tell"),
+        migrations.RunSQL(KEY, "DROP FUNCTION claims_key_is_new"),
+        migrations.RunSQL(CLAIM_NEXT, "DROP FUNCTION claims_claim_next"),
+        migrations.RunSQL(RENEW, "DROP FUNCTION claims_renew"),
+        migrations.RunSQL(COMMIT, "DROP FUNCTION claims_commit"),
+    ]
