@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 from typing import Any
 
-from tests.demo.conftest import Demo, template
+from tests.demo.conftest import DEMO, Demo, template
 
 
 def asked(name: str, *texts: str, files: list[str] | None = None) -> dict[str, Any]:
@@ -102,8 +105,8 @@ def test_a_file_outside_the_scope_is_left_alone(demo: Demo) -> None:
     body = template("filter-focus")
     body["scope"]["files"] = ["tests/**"]
     ran = demo.run("careful", body)
-    assert "static/app.css" not in ran.changed()
-    assert "templates/base.html" not in ran.changed()
+    assert ran.exit_code == 65
+    assert ran.changed() == []
 
 
 def test_a_task_that_no_skill_can_read_ends_with_65(demo: Demo) -> None:
@@ -117,3 +120,13 @@ def test_a_criterion_that_cannot_be_read_is_named_in_the_delivery(demo: Demo) ->
     assert "2" not in ran.body["claims"]
     assert "Criterion 2 is not done" in ran.body["summary"]
     assert ran.body["needs"] == "Decide about what I could not do: criterion 2."
+
+
+def test_every_sentence_of_the_readme_is_understood() -> None:
+    listed = (DEMO / "README.md").read_text(encoding="utf-8").split("## What the agents can read")[1]
+    sentences = re.findall(r"(?m)^- ([A-Z`\d].*[.”])$", listed.split("A proof may ask")[0])
+    assert len(sentences) >= 27
+    code = "import re, sys, run; print(*[s for s in sys.argv[1:] if not any(k.pattern.search(s) for k in run.SKILLS)])"
+    command = [sys.executable, "-B", "-c", code, *sentences]
+    ran = subprocess.run(command, cwd=DEMO / "workers", capture_output=True, text=True)
+    assert (ran.stdout.strip(), ran.returncode) == ("", 0), ran.stderr

@@ -132,10 +132,10 @@ class Browser:
         reply = self.call("Page.navigate", url=address)
         if reply.get("errorText"):
             raise BrowserFailed(f"{address}: {reply['errorText']}")
-        while (
-            self.evaluate("document.readyState") != "complete"
-            or self.evaluate("location.href") == "about:blank"
-        ):
+        deadline = time.monotonic() + ANSWER_WITHIN_SECONDS
+        while self.evaluate("document.readyState") != "complete":
+            if time.monotonic() > deadline:
+                raise BrowserFailed(f"{address} was not loaded within {ANSWER_WITHIN_SECONDS:.0f} s")
             time.sleep(0.02)
         self.call("Runtime.evaluate", expression="document.fonts.ready", awaitPromise=True)
 

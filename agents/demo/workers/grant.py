@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -107,27 +108,49 @@ def review_from(body: Mapping[str, Any] | None) -> Review | None:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a note led to: (old, new) texts to exchange, or None where it names no other wording."""
+    """What a note led to: (old, new) texts to exchange, or None where it names no other wording, and new screenshots."""
 
     note: Note
     exchange: tuple[str, str] | None
+    shots: tuple[str, ...] = ()
 
 
-def amended(grant: Grant) -> tuple[Grant, list[Answer]]:
+def amended(grant: Grant, *, can_photograph: bool = False) -> tuple[Grant, list[Answer]]:
     """The grant as the reviewer's notes change it, and the answer to each note."""
-    criteria = list(grant.criteria)
     answers = []
     for note in grant.review.notes if grant.review else ():
-        exchange = wording.exchange_in(
-            note.text, [each.text for each in criteria if note.criterion in (None, each.number)]
-        )
-        answers.append(Answer(note, exchange))
+        mine = [each.text for each in grant.criteria if note.criterion in (None, each.number)]
+        exchange = wording.exchange_in(note.text, mine)
         if exchange:
-            old, new = exchange
-            criteria = [
-                replace(each, text=each.text.replace(old, new))
-                if note.criterion in (None, each.number)
-                else each
-                for each in criteria
-            ]
-    return replace(grant, criteria=tuple(criteria)), answers
+            grant = with_other_wording(grant, note.criterion, *exchange)
+        more = more_screenshots(grant, note.text) if can_photograph and not exchange else []
+        grant = replace(grant, evidence=(*grant.evidence, *more))
+        shots = tuple(f"{each['name']}-{width}" for each in more for width in each["widths"])
+        answers.append(Answer(note, exchange, shots))
+    return grant, answers
+
+
+def with_other_wording(grant: Grant, number: int | None, old: str, new: str) -> Grant:
+    """The grant with a text exchanged in one criterion, or in all."""
+    criteria = [
+        replace(each, text=each.text.replace(old, new)) if number in (None, each.number) else each
+        for each in grant.criteria
+    ]
+    return replace(grant, criteria=tuple(criteria))
+
+
+def more_screenshots(grant: Grant, note: str) -> list[Mapping[str, Any]]:
+    """The screenshots a note asks for: at other widths, or in dark mode."""
+    widths, dark = wording.widths_in(note), re.search(r"\bdark\b", note, re.IGNORECASE)
+    more = []
+    for each in grant.screenshots():
+        wanted = [width for width in widths if width not in each["widths"]]
+        if wanted:
+            more.append({**each, "widths": wanted})
+        if dark and "theme=" not in each["page"]:
+            page = each["page"] + ("&" if "?" in each["page"] else "?") + "theme=dark"
+            more.append(
+                {**each, "name": f"{each['name']}-dark", "page": page, "widths": widths or each["widths"]}
+            )
+    known = {(each["name"], width) for each in grant.screenshots() for width in each["widths"]}
+    return [each for each in more if not known & {(each["name"], width) for width in each["widths"]}]

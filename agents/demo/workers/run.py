@@ -18,15 +18,15 @@ import skills_names
 import skills_plain
 import skills_python
 import skills_styles
+from devtools import BrowserFailed
 from evidence import Evidence, chromium_of_environment, tests_pass
 from grant import Answer, Grant, amended, read_grant
 from skill import Asked, Skill, Work
-from wording import listed, shortened
+from wording import is_copy, listed, shortened
 from workspace import CannotDo, Workspace
 
 CANNOT_BE_DONE = 65
 TRY_AGAIN = 1
-SHORTEST_EXCHANGE = 4
 SKILLS = [
     *skills_markup.SKILLS,
     *skills_styles.SKILLS,
@@ -61,7 +61,7 @@ def do_work(grant: Grant, workspace: Workspace, answers: list[Answer]) -> Work:
     """Exchanges the wording that notes asked for, then lets each skill do its criteria."""
     work = Work(grant, workspace)
     for answer in answers:
-        if answer.exchange and len(answer.exchange[0]) >= SHORTEST_EXCHANGE:
+        if answer.exchange and is_copy(answer.exchange[0]):
             workspace.exchange(*answer.exchange, ".html", ".py", ".js")
     plan, unread = understood(grant)
     for skill, asked in plan:
@@ -95,15 +95,18 @@ def answer_line(work: Work, answer: Answer) -> str:
     """What a note led to."""
     if answer.exchange:
         return f"“{answer.exchange[1]}” now stands where “{answer.exchange[0]}” stood."
+    if answer.shots:
+        return f"see {listed(list(answer.shots))}."
     number = answer.note.criterion
     if number in work.claims:
-        return f"criterion {number}: {work.claims[number]}"
+        again = "" if work.workspace.is_changed() else "I found nothing more to change. "
+        return f"{again}Criterion {number}: {work.claims[number]}"
     if number in work.failures:
-        return f"criterion {number} is not done: {work.failures[number]}."
+        return f"Criterion {number} is not done: {work.failures[number]}."
     review = work.grant.review
     redone = sorted(review.not_met & set(work.claims)) if review else []
-    if redone:
-        return f"done again: {listed([f'criterion {each}' for each in redone])}."
+    if redone and work.workspace.is_changed():
+        return f"Done again: {listed([f'criterion {each}' for each in redone])}."
     return "I found nothing in it that I can do; please name the wording or the criterion."
 
 
@@ -122,7 +125,8 @@ def run(skip: Callable[[Grant], set[int]] | None = None, page_at: PageAt = as_as
 
     `skip` says which criteria this agent leaves out, `page_at` which page it photographs at a width.
     """
-    grant, answers = amended(read_grant())
+    chromium = chromium_of_environment()
+    grant, answers = amended(read_grant(), can_photograph=chromium is not None)
     skipped = skip(grant) if skip else set()
     workspace = Workspace(Path.cwd(), grant.files, grant.excluded)
     work = do_work(grant.without(skipped), workspace, answers)
@@ -134,9 +138,13 @@ def run(skip: Callable[[Grant], set[int]] | None = None, page_at: PageAt = as_as
         print(f"the tests fail after the change, so nothing is handed in:\n{output}", file=sys.stderr)
         return TRY_AGAIN
 
-    evidence = Evidence(Path(os.environ["FENCEPOST_OUT"]), workspace.root, chromium_of_environment())
-    evidence.screenshots(grant, page_at)
-    evidence.proofs(grant)
+    evidence = Evidence(Path(os.environ["FENCEPOST_OUT"]), workspace.root, chromium)
+    try:
+        evidence.screenshots(grant, page_at)
+        evidence.proofs(grant)
+    except BrowserFailed as failed:
+        print(f"the evidence could not be made: {failed}", file=sys.stderr)
+        return TRY_AGAIN
     claims = {**work.claims, **dict.fromkeys(skipped, "Done, see the diff.")}
     work.grant = grant
     evidence.deliver(summary_of(work, answers, grant.round), needs_of(work, answers), claims, work.result)

@@ -66,6 +66,13 @@ def no_outline_lost(work: Work, asked: list[Asked]) -> None:
             if count:
                 work.workspace.write(path, re.sub(r"[^{}\n]+\{\s*\}\n", "", text))
                 removed += count
+        left = [
+            path
+            for path in work.workspace.listed(".css")
+            if re.search(declaration, work.workspace.read(path))
+        ]
+        if left:
+            raise CannotDo(f"{', '.join(left)} takes it away and is outside the scope")
         body = [f'self.assertIsNone(re.search(r"{each["property"]}:\\s*(?:{values})\\s*;", STYLES))']
         add_test(work.workspace, "styles", each.criterion.text, body, STYLE_TESTS)
         work.claim(each, f"{removed} declarations that took the {each['property']} away are gone.")

@@ -9,7 +9,11 @@ QUOTED = re.compile(r"“([^”]+)”|\"([^\"]+)\"")
 INSTEAD = re.compile(r"“([^”]+)”,? (?:instead of|in place of|rather than|not) “([^”]+)”")
 INTO = re.compile(r"(?:instead of|replace|change|for|not) “([^”]+)”\W*(?:\w+ ){0,4}?“([^”]+)”", re.IGNORECASE)
 RATIO = re.compile(r"\b\d+(?:\.\d+)?:1\b")
+VALUE = re.compile(r"`([^`]+)`|(?<!\w)(\d+px|\d+(?:\.\d+)?:1)(?!\w)")
+MEASURE = re.compile(r"(?<!\w)(?:\d+px|\d+(?:\.\d+)?:1)(?!\w)")
+WIDTH = re.compile(r"\b(\d{3,4}) ?(?:px|pixels?)\b")
 LIKE_ENOUGH = 0.4
+NARROWEST, WIDEST = 320, 2560
 
 
 def quoted(text: str) -> list[str]:
@@ -18,12 +22,12 @@ def quoted(text: str) -> list[str]:
 
 
 def test_name(sentence: str) -> str:
-    """A sentence as the name of a test. Quoted copy is left out, so that other copy does not make another test."""
-    plain = (
-        QUOTED.sub("", sentence).replace("-", " minus ")
-        if re.match(r"-\d", sentence)
-        else QUOTED.sub("", sentence)
-    )
+    """A sentence as the name of a test.
+
+    Quoted copy, lengths and ratios are left out, so that other ones do not make another test.
+    """
+    plain = MEASURE.sub("", QUOTED.sub("", sentence))
+    plain = re.sub(r"^-(?=\d)", "minus ", plain)
     words = re.findall(r"[A-Za-z0-9]+", plain.lower())
     name = "test"
     for word in words:
@@ -36,13 +40,14 @@ def test_name(sentence: str) -> str:
 def exchange_in(note: str, texts: list[str]) -> tuple[str, str] | None:
     """The (old, new) wording a note asks for, or None.
 
-    Two quoted texts say it themselves ("“B” instead of “A”", "change “A” to “B”"). One quoted text replaces the most
-    similar one that the criteria quote. A contrast ratio replaces the only one that the criteria name.
+    Two quoted texts, lengths or ratios say it themselves ("“B” instead of “A”", "change 3px to 4px"). One quoted
+    text replaces the most similar one that the criteria quote, one ratio the only one that they name.
     """
     note = QUOTED.sub(lambda match: f"“{match[1] or match[2]}”", note)
-    if match := INSTEAD.search(note):
+    values = VALUE.sub(lambda match: f"“{match[1] or match[2]}”", note)
+    if match := INSTEAD.search(values):
         return match[2], match[1]
-    if match := INTO.search(note):
+    if match := INTO.search(values):
         return match[1], match[2]
     known = [each for text in texts for each in quoted(text)]
     asked = [each for each in quoted(note) if each not in known]
@@ -55,6 +60,17 @@ def exchange_in(note: str, texts: list[str]) -> tuple[str, str] | None:
     if len(ratios) == 1 and len(wished) == 1 and wished[0] not in ratios:
         return ratios.pop(), wished[0]
     return None
+
+
+def is_copy(text: str) -> bool:
+    """Whether a text is words that stand in files as they are, not a length, a ratio or a colour's name."""
+    return re.search(r"[^\W\d]{3}", text) is not None and not text.startswith("--")
+
+
+def widths_in(note: str) -> list[int]:
+    """The page widths that a note names, in CSS pixels."""
+    found = (int(each) for each in WIDTH.findall(note))
+    return [width for width in dict.fromkeys(found) if NARROWEST <= width <= WIDEST]
 
 
 def alike(one: str, other: str) -> float:

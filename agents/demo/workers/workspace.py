@@ -30,6 +30,7 @@ class Workspace:
         self.root = root
         self.files = files
         self.excluded = excluded
+        self.found: dict[str, str] = {}
 
     def may_change(self, path: str) -> bool:
         """In scope, and not excluded."""
@@ -61,8 +62,15 @@ class Workspace:
         if not self.may_change(path):
             raise CannotDo(f"{path} is outside the scope")
         target = self.root / path
+        self.found.setdefault(path, target.read_text(encoding="utf-8") if target.exists() else "")
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")
+
+    def is_changed(self) -> bool:
+        """Whether this run left any file other than it found it."""
+        return any(
+            not (self.root / path).exists() or self.read(path) != text for path, text in self.found.items()
+        )
 
     def at_base(self, path: str) -> str:
         """The text of a file as it was committed last."""
