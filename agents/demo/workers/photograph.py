@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,13 +13,23 @@ from pathlib import Path
 from devtools import Browser, BrowserFailed
 
 MOST_STOPS = 40
+PR_SET_PDEATHSIG = 1
+
+
+def end_with_the_agent() -> None:
+    """Asks Linux to end the server when the agent is killed, so that none is left listening (prctl(2))."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 @contextlib.contextmanager
 def serving(workspace: Path) -> Iterator[str]:
     """The address of the workspace's server.py for as long as the with statement lasts. Raises BrowserFailed."""
     server = subprocess.Popen(
-        [sys.executable, "-B", "server.py", "--port", "0"], cwd=workspace, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-B", "server.py", "--port", "0"],
+        cwd=workspace,
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=end_with_the_agent if sys.platform == "linux" else None,
     )
     try:
         assert server.stdout is not None
