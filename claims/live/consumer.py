@@ -28,7 +28,7 @@ TRY_LATER = 1013
 RECHECK_SECONDS = 60.0
 
 
-class LiveConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]
+class LiveConsumer(AsyncJsonWebsocketConsumer):
     """The socket of one page. Close codes: 4401 signed out, 1008 the page spoke, 1013 no hints to be had now."""
 
     pools: dict[int, str]
@@ -48,7 +48,9 @@ class LiveConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]
         except (RedisError, OSError):
             await self.close(TRY_LATER)
             return
-        await self._say({"type": "hello", "sequences": await database_sync_to_async(feed.newest)(list(pools))})
+        await self._say(
+            {"type": "hello", "sequences": await database_sync_to_async(feed.newest)(list(pools))}
+        )
 
     async def disconnect(self, code: int) -> None:
         """Leave every group; a layer that is away has forgotten them already."""
@@ -58,20 +60,31 @@ class LiveConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]
         except (RedisError, OSError):
             return
 
-    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None, **kwargs: Any) -> None:
+    async def receive(
+        self, text_data: str | None = None, bytes_data: bytes | None = None, **kwargs: Any
+    ) -> None:
         """A page has nothing to say here."""
         await self.close(TOLD_TOO_MUCH)
 
     async def live_hints(self, message: dict[str, Any]) -> None:
         """Hints of one pool, as the relay sends them."""
         if message["pool"] in self.pools.values():
-            await self._say({"type": "hints", "pool": message["pool"], "sequence": message["sequence"], "hints": message["hints"]})
+            await self._say(
+                {
+                    "type": "hints",
+                    "pool": message["pool"],
+                    "sequence": message["sequence"],
+                    "hints": message["hints"],
+                }
+            )
 
     async def live_beat(self, message: dict[str, Any]) -> None:
         """The relay's heartbeat, with the numbers of this person's pools only."""
         if time.monotonic() - self.checked_at >= RECHECK_SECONDS and not await self._still_here():
             return
-        mine = {name: message["sequences"][name] for name in self.pools.values() if name in message["sequences"]}
+        mine = {
+            name: message["sequences"][name] for name in self.pools.values() if name in message["sequences"]
+        }
         await self._say({"type": "beat", "sequences": mine})
 
     async def _still_here(self) -> bool:
@@ -92,7 +105,7 @@ class LiveConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]
         self.pools = pools
 
     async def _standing(self) -> dict[int, str] | None:
-        return await database_sync_to_async(_standing)(self.scope)
+        return await database_sync_to_async(_standing)(dict(self.scope))
 
     async def _say(self, body: dict[str, Any]) -> None:
         await self.send_json({**body, "at": timezone.now().strftime("%Y-%m-%dT%H:%M:%SZ")})

@@ -26,12 +26,18 @@ def coalesced(rows: Iterable[Told]) -> dict[int, dict[str, Any]]:
     """One message for each pool: a hint a task, with its verbs and the highest sequence."""
     messages: dict[int, dict[str, Any]] = {}
     for row in rows:
-        message = messages.setdefault(row.pool_id, {"type": "live.hints", "pool": row.pool, "sequence": 0, "hints": {}})
+        message = messages.setdefault(
+            row.pool_id, {"type": "live.hints", "pool": row.pool, "sequence": 0, "hints": {}}
+        )
         message["sequence"] = max(message["sequence"], row.id)
-        hint = message["hints"].setdefault(str(row.task_id), {"pool": row.pool, "task": str(row.task_id), "verbs": []})
+        hint = message["hints"].setdefault(
+            str(row.task_id), {"pool": row.pool, "task": str(row.task_id), "verbs": []}
+        )
         if row.verb not in hint["verbs"]:
             hint["verbs"].append(row.verb)
     for message in messages.values():
         hints = list(message["hints"].values())
-        message["hints"] = hints if len(hints) <= MOST_HINTS else [{"pool": message["pool"], "task": None, "verbs": []}]
+        message["hints"] = (
+            hints if len(hints) <= MOST_HINTS else [{"pool": message["pool"], "task": None, "verbs": []}]
+        )
     return messages

@@ -154,7 +154,7 @@ def _first_ids(wanted: BoardFilter, name: str, limit: int) -> list[UUID]:
 
 def with_detail(ids: Iterable[UUID]) -> list[Task]:
     """Tasks with what a card says of them: runner, lease, delivery, commit. At most three queries."""
-    tasks = list(
+    tasks: list[Task] = list(
         Task.objects.filter(pk__in=list(ids))
         .select_related(
             "pool", "runner", "lease", "attempt", "delivery", "reviewer", "reviewer_group", "preferred_runner"

@@ -71,4 +71,7 @@ def newest(pool_ids: Iterable[int] | None = None) -> dict[str, int]:
     """The highest history id of each pool by its name, 0 where there is none. One query, two index reads a pool."""
     last = History.objects.filter(pool_id=OuterRef("pk")).order_by("-id").values("id")[:1]
     pools = Pool.objects.all() if pool_ids is None else Pool.objects.filter(pk__in=list(pool_ids))
-    return {name: found or 0 for name, found in pools.annotate(newest=Subquery(last)).values_list("name", "newest")}
+    return {
+        name: found or 0
+        for name, found in pools.annotate(newest=Subquery(last)).values_list("name", "newest")
+    }

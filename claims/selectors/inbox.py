@@ -51,7 +51,7 @@ def _sent_back_by(person_id: int) -> Exists:
 
 
 def waiting(person_id: int, pools: Sequence[SeenPool]) -> QuerySet[Delivery]:
-    """Every delivery that waits for this person, each with ``bucket`` facts: the union of ``BUCKETS``.
+    """Every delivery that waits for this person: the union of ``BUCKETS``.
 
     For this person: named, or in the task's reviewer group, or a reviewer of the pool where the task
     names neither. A named colleague's delivery is not waiting for anybody else.
@@ -59,16 +59,17 @@ def waiting(person_id: int, pools: Sequence[SeenPool]) -> QuerySet[Delivery]:
     mine = Q(task__reviewer_id=person_id)
     group = Q(task__reviewer_group__in=ReviewerGroup.objects.filter(members=person_id))
     anyone = Q(task__reviewer__isnull=True, task__reviewer_group__isnull=True)
-    return pending(person_id, pools).filter(mine | group | anyone).annotate(was_mine=_sent_back_by(person_id))
+    return pending(person_id, pools).filter(mine | group | anyone)
 
 
 def bucket(name: str, person_id: int, pools: Sequence[SeenPool]) -> QuerySet[Delivery]:
     """One waiting bucket: ``must``, ``can`` or ``back``."""
     rows = waiting(person_id, pools)
     if name == "back":
-        return rows.filter(was_mine=True)
+        return rows.filter(_sent_back_by(person_id))
+    first = rows.exclude(_sent_back_by(person_id))
     named = Q(task__reviewer_id=person_id)
-    return rows.filter(was_mine=False).filter(named if name == "must" else ~named)
+    return first.filter(named) if name == "must" else first.exclude(named)
 
 
 def bucket_rows(

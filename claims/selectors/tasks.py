@@ -12,7 +12,6 @@ from datetime import datetime
 from uuid import UUID
 
 from django.db.models import Count, Min
-from django.utils import timezone
 
 from claims.models import (
     Agent,
@@ -125,7 +124,8 @@ def timeline(task: Task, before: int | None, limit: int) -> TimelinePage:
     page = page[:limit]
     since = page[-1].at if more and page else None
     refusals = _refusals(task, since, until)
-    ids = {row.attempt_id for row in (*page, *refusals) if row.attempt_id}
+    ids = {row.attempt_id for row in page if row.attempt_id}
+    ids |= {row.attempt_id for row in refusals if row.attempt_id}
     known = {row.pk: row for row in Attempt.objects.filter(pk__in=ids).select_related("agent")} if ids else {}
     return TimelinePage(
         history=page[::-1],
@@ -166,10 +166,3 @@ def agents_for(task: Task, limit: int = 5) -> tuple[list[Agent], int]:
     ).order_by("name")
     found = list(rows[: limit + 1])
     return found[:limit], max(0, len(found) - limit)
-
-
-def seconds_held(task: Task) -> float | None:
-    """How long the current claim has been held, by this server's clock: for display only."""
-    if task.attempt is None:
-        return None
-    return (timezone.now() - task.attempt.started_at).total_seconds()

@@ -64,8 +64,8 @@ def _share(task: Task, now: datetime, seen: str) -> float | None:
         return None
     if seen == "QUIET":
         return 1.0
-    whole = max(lease.ttl_seconds, 1)
-    return max(0.0, min(1.0, (lease.expires_at - now).total_seconds() / whole))
+    share = (lease.expires_at - now).total_seconds() / max(lease.ttl_seconds, 1)
+    return max(0.0, min(1.0, float(share)))
 
 
 def waits_for(task: Task, viewer_id: int) -> str:

@@ -70,32 +70,40 @@ def _facts(facts: dict[str, Any]) -> list[str]:
 def _tests(tests: dict[str, Any]) -> str:
     if not tests.get("executed"):
         return "no test executed"
-    parts = [f"{tests.get('passed', 0)} tests passed"]
-    for name in ("failed", "skipped"):
-        if tests.get(name):
-            parts.append(f"{tests[name]} {name}")
-    return ", ".join(parts)
+    others = [f"{tests[name]} {name}" for name in ("failed", "skipped") if tests.get(name)]
+    return ", ".join([f"{tests.get('passed', 0)} tests passed", *others])
+
+
+_LOUD = {"failed-command", "no-tests", "failed-tests", "absent", "size", "empty-diff"}
+_COUNTED = {"excluded", "outside", "failed-tests"}
+MOST_FLAGS = 4
 
 
 def _flags(facts: dict[str, Any]) -> list[Flag]:
+    """What the server found amiss: counts first, then its own sentences, cut to a line."""
+    scope, tests = facts.get("scope") or {}, facts.get("tests") or {}
+    excluded, outside, failed = (
+        len(scope.get("excluded") or []),
+        len(scope.get("outside") or []),
+        tests.get("failed") or 0,
+    )
     flags = []
-    scope = facts.get("scope") if isinstance(facts.get("scope"), dict) else {}
-    excluded, outside = scope.get("excluded") or [], scope.get("outside") or []
     if excluded:
         flags.append(
-            Flag(
-                "DANGER", "warn", f"touches {len(excluded)} excluded file{'' if len(excluded) == 1 else 's'}"
-            )
+            Flag("DANGER", "warn", f"touches {excluded} excluded file{'' if excluded == 1 else 's'}")
         )
+    if failed:
+        flags.append(Flag("DANGER", "x", f"{failed} failing test{'' if failed == 1 else 's'}"))
     if outside:
-        flags.append(
-            Flag("QUIET", "warn", f"{len(outside)} file{'' if len(outside) == 1 else 's'} outside scope")
-        )
-    tests = facts.get("tests")
-    if isinstance(tests, dict) and tests.get("failed"):
-        flags.append(
-            Flag("DANGER", "x", f"{tests['failed']} failing test{'' if tests['failed'] == 1 else 's'}")
-        )
-    if isinstance(tests, dict) and not tests.get("executed"):
-        flags.append(Flag("DANGER", "x", "no test executed"))
-    return flags
+        flags.append(Flag("QUIET", "warn", f"{outside} file{'' if outside == 1 else 's'} outside scope"))
+    others = [found for found in facts.get("flags") or [] if found.get("code") not in _COUNTED]
+    flags += [_other(found) for found in others]
+    return flags[:MOST_FLAGS]
+
+
+def _other(found: dict[str, str]) -> Flag:
+    """A flag in the server's own words."""
+    is_loud = found.get("code") in _LOUD
+    return Flag(
+        "DANGER" if is_loud else "QUIET", "x" if is_loud else "warn", found.get("text", "")[:80].rstrip(".")
+    )

@@ -7,6 +7,7 @@ that asking again costs an empty 304 while nothing has changed; every answer nam
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,6 +18,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
 from django.template.loader import render_to_string
 from django.utils import timezone
 
+from claims.selectors import feed
 from claims.selectors.seen import SeenPool
 from reviews.shell import requests
 from reviews.shell.nav import NavItem, nav_of, operations_url
@@ -37,6 +39,7 @@ class Shell:
     nav: tuple[NavItem, ...] = ()
     pool: SeenPool | None = None
     pool_count: int = 0
+    sequences: str = "{}"
 
     @property
     def gate_word(self) -> str:
@@ -82,6 +85,7 @@ def shell_of(request: HttpRequest, pool: SeenPool | None = None) -> Shell:
         nav=nav_of(request, pools),
         pool=pool,
         pool_count=len(pools),
+        sequences=json.dumps(feed.newest([one.id for one in pools])),
     )
 
 

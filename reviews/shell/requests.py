@@ -34,7 +34,7 @@ def person_of(request: HttpRequest) -> User:
     """
     if not isinstance(request.user, User) and not request.user.is_authenticated:
         raise TypeError("this page is drawn for a signed-in person only")
-    return request.user  # type: ignore[return-value]
+    return request.user
 
 
 def caller_of(request: HttpRequest, key: str | None = None, request_digest: str | None = None) -> Caller:

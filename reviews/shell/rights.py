@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import wraps
-from typing import Concatenate, ParamSpec
+from typing import Concatenate, ParamSpec, cast
 from urllib.parse import urlencode
 
 from django.core.exceptions import PermissionDenied
@@ -16,10 +16,11 @@ from claims.vocabulary import Right
 from reviews.shell.requests import person_of
 
 _More = ParamSpec("_More")
-_View = Callable[Concatenate[HttpRequest, _More], HttpResponse]
 
 
-def signed_in(view: _View[_More]) -> _View[_More]:
+def signed_in(
+    view: Callable[Concatenate[HttpRequest, _More], HttpResponse],
+) -> Callable[Concatenate[HttpRequest, _More], HttpResponse]:
     """A view for people who are signed in: others go to sign-in and come back; a fragment answers 401."""
 
     @wraps(view)
@@ -36,7 +37,7 @@ def signed_in(view: _View[_More]) -> _View[_More]:
         wanted = request.get_full_path() if request.method == "GET" else "/"
         return HttpResponseRedirect(f"{reverse('signin')}?{urlencode({'next': wanted})}")
 
-    return guarded
+    return cast(Callable[Concatenate[HttpRequest, _More], HttpResponse], guarded)
 
 
 def _refused(request: HttpRequest, status: int, sentence: str) -> HttpResponse:
@@ -70,10 +71,7 @@ def pool_named(request: HttpRequest, name: str, *rights: Right) -> SeenPool:
 
 def rights_words(pools: Iterable[SeenPool]) -> str:
     """What the person may do where, in a line: ``reviewer, operator in billing · viewer in sandbox``."""
-    parts = []
-    for pool in pools:
-        parts.append(f"{_most(pool)} in {pool.name}")
-    return " · ".join(parts) or "no rights in any pool yet"
+    return " · ".join(f"{_most(pool)} in {pool.name}" for pool in pools) or "no rights in any pool yet"
 
 
 def _most(pool: SeenPool) -> str:

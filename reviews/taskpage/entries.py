@@ -141,7 +141,7 @@ def _fence(row: History, page: TimelinePage) -> tuple[int | None, int | None]:
 
 
 _SENTENCES = {
-    Verb.CREATE: "wrote the task",
+    Verb.CREATE: "{written}",
     Verb.ADJUST: "changed how it is scheduled",
     Verb.CLAIM: "claimed it",
     Verb.CLAIM_NEXT: "claimed it",
@@ -171,6 +171,7 @@ def _sentence(row: History) -> str:
         moved=f"gen {row.claim_generation - 1} became {row.claim_generation}",
         failed="failed" if row.body.get("retryable", True) else "failed for good",
         round=row.body.get("round", ""),
+        written="The task was written" if row.actor_kind == ActorKind.SYSTEM else "wrote the task",
         runner=row.body.get("runner", "another agent"),
     )
 

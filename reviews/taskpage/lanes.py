@@ -54,11 +54,11 @@ def _walk(entries: Sequence[Entry], lane: Lane) -> tuple[list[Cell], str]:
         (at for at, entry in enumerate(entries) if entry.attempt == key and entry.refusal), default=-1
     )
     code = _code_before(entries, key)
+    begins = next((at for at, entry in enumerate(entries) if entry.new_attempt == key), -1)
     cells = []
     for at, entry in enumerate(entries):
-        cell, code = _step(
-            entry, key, code, is_refused_later=at < last_refusal, is_last_refusal=at == last_refusal
-        )
+        is_dashed, is_last = begins <= at < last_refusal, at == last_refusal
+        cell, code = _step(entry, key, code, is_refused_later=is_dashed, is_last_refusal=is_last)
         cells.append(cell)
     return cells, code
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -23,6 +23,8 @@ from reviews.taskpage.template_yaml import template_of
 
 TABS = ("spec", "rounds", "claim", "timeline", "yaml")
 ENTRIES_A_PAGE = 40
+MOST_MISSED = 24
+"""Missed renewals drawn at most; one is due each half lease."""
 MISSING = "There is no task {ref} in a pool that you can see."
 
 
@@ -100,20 +102,26 @@ def _claim(request: HttpRequest, task: Task) -> dict[str, Any]:
 
 
 def _ticks(task: Task) -> dict[str, Any] | None:
-    """The current lease as a line of renewals: how far the term has run, and what was renewed when."""
+    """The current claim as a line from its grant to now or the end of the lease, with what was missed since."""
     lease, attempt = getattr(task, "lease", None), task.attempt
     if lease is None or attempt is None:
         return None
-    now = timezone.now()
-    whole = max((max(lease.expires_at, now) - attempt.started_at).total_seconds(), 1.0)
-    moments = {"now": now, "expires": lease.expires_at, "renewed": lease.renewed_at}
-    places = {name: _place(at, attempt.started_at, whole) if at else None for name, at in moments.items()}
-    return {**places, "renewals": lease.renewals}
+    now, start = timezone.now(), attempt.started_at
+    whole = max((max(lease.expires_at, now) - start).total_seconds(), 1.0)
+    half = timedelta(seconds=lease.ttl_seconds / 2)
+    due = (lease.expires_at + half * number for number in range(1, MOST_MISSED + 1))
+    return {
+        "now": _place(now, start, whole),
+        "expires": _place(lease.expires_at, start, whole),
+        "renewed": _place(lease.renewed_at, start, whole) if lease.renewed_at else None,
+        "missed": [_place(at, start, whole) for at in due if at < now],
+        "renewals": lease.renewals,
+    }
 
 
 def _place(at: datetime, start: datetime, whole_seconds: float) -> float:
-    """Where a moment stands on a line of 600 units."""
-    return round(max(0.0, min(1.0, (at - start).total_seconds() / whole_seconds)) * 600, 1)
+    """Where a moment stands on a line of 597 units: a post of three fits behind it."""
+    return round(max(0.0, min(1.0, (at - start).total_seconds() / whole_seconds)) * 597, 1)
 
 
 def _timeline(request: HttpRequest, task: Task) -> dict[str, Any]:

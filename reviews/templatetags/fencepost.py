@@ -136,12 +136,19 @@ def plural(count: int, forms: str) -> str:
 
 
 DECISION_WORDS = {"ACCEPTED": "accepted", "CHANGES_REQUESTED": "sent back", "REJECTED": "rejected"}
+DECIDED_IT = {"ACCEPTED": "accepted it", "CHANGES_REQUESTED": "sent it back", "REJECTED": "rejected it"}
 
 
 @register.filter
 def decision_word(decision: Any) -> str:
     """What a decision was, in a word or two, for a sentence."""
     return DECISION_WORDS[decision.kind]
+
+
+@register.filter
+def decided_it(decision: Any) -> str:
+    """What the person did with the round, after their name."""
+    return DECIDED_IT[decision.kind]
 
 
 MARK_WORDS = {

@@ -35,8 +35,19 @@ from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_
 from tests.unit.reviews.world import World, fill, make_world, unreviewed
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-CHROMIUM = os.environ.get("FENCEPOST_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser") or "/usr/bin/chromium"
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+CHROMIUM = (
+    os.environ.get("FENCEPOST_CHROMIUM")
+    or shutil.which("chromium")
+    or shutil.which("chromium-browser")
+    or "/usr/bin/chromium"
+)
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+]
 FLAGS += ["--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"]
 READY_SECONDS = 60
 WIDTHS = (390, 1280)
@@ -82,23 +93,44 @@ def started_playwright() -> Iterator[Playwright]:
 
 
 @pytest.fixture(scope="session")
-def site(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> Iterator[Site]:
+def site(
+    django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory, chromium: Browser
+) -> Iterator[Site]:
     """`web` and `relay` on a free port, with the world committed."""
     with django_db_blocker.unblock(), ThreadPoolExecutor(1) as thread:
         world, tasks = thread.submit(committed_world).result(60)
         port = free_port()
         var = tmp_path_factory.mktemp("var")
         environment = environment_of(port, var)
-        subprocess.run([sys.executable, "manage.py", "collectstatic", "--noinput", "-v0"], cwd=ROOT, env=environment, check=True)
-        web = [sys.executable, "-m", "uvicorn", "config.asgi:application", "--host", "127.0.0.1", "--port", str(port), "--log-level", "warning"]
-        processes = [start(web, environment, var / "web.log"), start([sys.executable, "manage.py", "relay"], environment, var / "relay.log")]
+        subprocess.run(
+            [sys.executable, "manage.py", "collectstatic", "--noinput", "-v0"],
+            cwd=ROOT,
+            env=environment,
+            check=True,
+        )
+        web = [
+            sys.executable,
+            "-m",
+            "uvicorn",
+            "config.asgi:application",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(port),
+            "--log-level",
+            "warning",
+        ]
+        processes = [
+            start(web, environment, var / "web.log"),
+            start([sys.executable, "manage.py", "relay"], environment, var / "relay.log"),
+        ]
         try:
             wait_until_ready(f"http://127.0.0.1:{port}/healthz", processes[0], var / "web.log")
             yield Site(f"http://127.0.0.1:{port}", world, tasks, thread)
         finally:
             for process in processes:
                 stop(process)
-            thread.submit(lambda: connection.close()).result(10)  # noqa: PLW0108 - the proxy is the thread's own
+            thread.submit(lambda: connection.close()).result(10)
 
 
 def committed_world() -> tuple[World, dict[str, Any]]:
@@ -140,7 +172,9 @@ def free_port() -> int:
 def start(command: list[str], environment: dict[str, str], log: Path) -> subprocess.Popen[bytes]:
     """A process in a session of its own, its output in a file."""
     with log.open("wb") as out:
-        return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=out, stderr=subprocess.STDOUT, start_new_session=True)
+        return subprocess.Popen(
+            command, cwd=ROOT, env=environment, stdout=out, stderr=subprocess.STDOUT, start_new_session=True
+        )
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
@@ -189,7 +223,9 @@ def open_page(site: Site, chromium: Browser) -> Iterator[Open]:
     contexts: list[BrowserContext] = []
     errors: list[str] = []
 
-    def opened(path: str, who: User | None = None, width: int = 1280, theme: str = "light", script: bool = True) -> Page:
+    def opened(
+        path: str, who: User | None = None, width: int = 1280, theme: str = "light", script: bool = True
+    ) -> Page:
         context = chromium.new_context(
             viewport={"width": width, "height": 900},
             color_scheme=theme,  # type: ignore[arg-type]

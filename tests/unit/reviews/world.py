@@ -16,7 +16,18 @@ from claims.callers import SYSTEM, Actor, Caller
 from claims.decide import Judgement, Sighting, VerdictGiven
 from claims.fences import Fence
 from claims.inputs import NewTask
-from claims.models import Agent, AgentPool, Delivery, EvidenceFile, Lease, Membership, Pool, ReviewerGroup, Task
+from claims.models import (
+    Agent,
+    AgentPool,
+    Attempt,
+    Delivery,
+    EvidenceFile,
+    Lease,
+    Membership,
+    Pool,
+    ReviewerGroup,
+    Task,
+)
 from claims.outcomes import Created, Delivered, Granted, Refused
 from claims.transitions import Account, StagedResult
 from claims.vocabulary import ActorKind, ReclaimPolicy, ReviewPolicy, Right, Source, Verdict
@@ -33,7 +44,9 @@ def done(outcome: Any) -> Any:
 def person(name: str, first: str, last: str) -> User:
     """A person who can sign in."""
     known = User.objects.filter(username=name).first()
-    return known or User.objects.create_user(name, f"{name}@example.org", PASSWORD, first_name=first, last_name=last)
+    return known or User.objects.create_user(
+        name, f"{name}@example.org", PASSWORD, first_name=first, last_name=last
+    )
 
 
 def as_person(who: User) -> Caller:
@@ -68,7 +81,11 @@ class World:
             "access": list(access),
             "acceptance": [{"text": "It works at 390 px", "proof": "shot-390"}, {"text": "Tests pass"}],
         }
-        created = done(transitions.create(Caller(SYSTEM, Source.COMMAND), (pool or self.billing).name, [NewTask(title, body, **more)]))
+        created = done(
+            transitions.create(
+                Caller(SYSTEM, Source.COMMAND), (pool or self.billing).name, [NewTask(title, body, **more)]
+            )
+        )
         assert isinstance(created, Created)
         return Task.objects.get(pk=created.tasks[0].task_id)
 
@@ -76,43 +93,74 @@ class World:
         """A grant."""
         task.refresh_from_db()
         caller = as_agent(self.agents[agent])
-        granted = done(transitions.claim(caller, task.pk, task.state_version, task.pool.scheduler_epoch, ttl_seconds))
+        granted = done(
+            transitions.claim(caller, task.pk, task.state_version, task.pool.scheduler_epoch, ttl_seconds)
+        )
         assert isinstance(granted, Granted)
         return granted.fence
 
-    def deliver(self, task: Task, fence: Fence, agent: str = "agent-7", needs: str = "Check the empty state at 390 px") -> Delivery:
+    def deliver(
+        self, task: Task, fence: Fence, agent: str = "agent-7", needs: str = "Check the empty state at 390 px"
+    ) -> Delivery:
         """A delivery of that claim."""
         account = Account("Done as asked.", needs, {"1": "seen at 390", "2": "12 passed"})
-        outcome = transitions.deliver(as_agent(self.agents[agent]), fence, str(task.input_digest), None, account, StagedResult({"ok": True}, ()))
+        outcome = transitions.deliver(
+            as_agent(self.agents[agent]),
+            fence,
+            str(task.input_digest),
+            None,
+            account,
+            StagedResult({"ok": True}, ()),
+        )
         delivered = done(outcome)
         assert isinstance(delivered, Delivered)
         return Delivery.objects.get(pk=delivered.delivery_id)
 
-    def delivered(self, title: str, agent: str = "agent-7", needs: str = "Check the empty state at 390 px", **more: Any) -> Delivery:
+    def delivered(
+        self, title: str, agent: str = "agent-7", needs: str = "Check the empty state at 390 px", **more: Any
+    ) -> Delivery:
         """A task taken all the way to a delivery."""
         task = self.write(title, **more)
         return self.deliver(task, self.claim(task, agent), agent, needs)
 
-    def send_back(self, delivery: Delivery, who: User, note: str = "The pagination hides the last row.") -> UUID:
+    def send_back(
+        self, delivery: Delivery, who: User, note: str = "The pagination hides the last row."
+    ) -> UUID:
         """Changes requested; answers the next attempt."""
         verdicts = {1: VerdictGiven(Verdict.MET), 2: VerdictGiven(Verdict.NOT_MET, note)}
-        decided = done(transitions.request_changes(as_person(who), delivery.pk, Judgement(delivery.subject_digest, verdicts, note)))
+        decided = done(
+            transitions.request_changes(
+                as_person(who), delivery.pk, Judgement(delivery.subject_digest, verdicts, note)
+            )
+        )
         return decided.next_attempt_id  # type: ignore[return-value, union-attr]
 
     def accept(self, delivery: Delivery, who: User, reason: str = "") -> None:
         """The canonical commit."""
         verdicts = {number: VerdictGiven(Verdict.MET) for number in (1, 2)}
-        done(transitions.accept(as_person(who), delivery.pk, Judgement(delivery.subject_digest, verdicts, "", reason)))
+        done(
+            transitions.accept(
+                as_person(who), delivery.pk, Judgement(delivery.subject_digest, verdicts, "", reason)
+            )
+        )
 
     def run_out(self, task: Task, seconds: int = 360) -> None:
-        """The lease of the claim ran out that long ago."""
-        Lease.objects.filter(task_id=task.pk).update(expires_at=timezone.now() - timedelta(seconds=seconds))
+        """The lease of the claim ran out that long ago; it had been granted 15 minutes before that."""
+        now = timezone.now()
+        Lease.objects.filter(task_id=task.pk).update(expires_at=now - timedelta(seconds=seconds))
+        Attempt.objects.filter(task_id=task.pk, outcome__isnull=True).update(
+            started_at=now - timedelta(seconds=seconds + 900)
+        )
 
     def release_quiet(self, task: Task, reason: str = "worker-b lost power") -> None:
         """An operator releases the quiet claim."""
         task.refresh_from_db()
         lease = Lease.objects.get(task_id=task.pk)
-        done(transitions.release_quiet(as_person(self.noor), task.pk, Sighting(task.state_version, lease.expires_at, reason)))
+        done(
+            transitions.release_quiet(
+                as_person(self.noor), task.pk, Sighting(task.state_version, lease.expires_at, reason)
+            )
+        )
 
     def late_delivery(self, task: Task, fence: Fence, agent: str) -> Refused:
         """The lost runner comes back and delivers; it had staged two files."""
@@ -122,7 +170,14 @@ class World:
                 sha256=hashlib.sha256(text).hexdigest(),
                 defaults={"task_id": task.pk, "size": len(text), "media_type": "text/plain"},
             )
-        outcome = transitions.deliver(as_agent(self.agents[agent]), fence, str(task.input_digest), None, None, StagedResult({"late": True}, ()))
+        outcome = transitions.deliver(
+            as_agent(self.agents[agent]),
+            fence,
+            str(task.input_digest),
+            None,
+            None,
+            StagedResult({"late": True}, ()),
+        )
         assert isinstance(outcome, Refused)
         return outcome
 
@@ -131,11 +186,24 @@ def make_world() -> World:
     """Pools, people and agents; no tasks yet."""
     billing = Pool.objects.create(name="billing", title="Billing", scheduler_epoch=13)
     sandbox = Pool.objects.create(
-        name="sandbox", title="Sandbox", scheduler_epoch=14, reclaim_policy=ReclaimPolicy.AUTO, allows_unreviewed=True
+        name="sandbox",
+        title="Sandbox",
+        scheduler_epoch=14,
+        reclaim_policy=ReclaimPolicy.AUTO,
+        allows_unreviewed=True,
     )
     ines, ben = person("ines", "Ines", "Halvorsen"), person("ben", "Ben", "Okafor")
-    noor, mira, stranger = person("noor", "Noor", "Haddad"), person("mira", "Mira", "Chen"), person("sam", "Sam", "Stranger")
-    rights = {ines: (Right.REVIEWER, Right.OPERATOR), ben: (Right.REVIEWER,), noor: (Right.OPERATOR,), mira: (Right.PREPARER,)}
+    noor, mira, stranger = (
+        person("noor", "Noor", "Haddad"),
+        person("mira", "Mira", "Chen"),
+        person("sam", "Sam", "Stranger"),
+    )
+    rights = {
+        ines: (Right.REVIEWER, Right.OPERATOR),
+        ben: (Right.REVIEWER,),
+        noor: (Right.OPERATOR,),
+        mira: (Right.PREPARER,),
+    }
     for who, held in rights.items():
         for right in held:
             Membership.objects.create(pool=billing, person=who, right=right)
@@ -162,7 +230,9 @@ def fill(world: World) -> dict[str, Task]:
     world.claim(found["quiet"], "agent-3")
     world.run_out(found["quiet"])
     found["delivered"] = world.delivered("Refunds: one mail for each refund", reviewer="ines").task
-    found["can"] = world.delivered("Export: dates in the customer’s time zone", reviewer_group="billing-reviewers").task
+    found["can"] = world.delivered(
+        "Export: dates in the customer’s time zone", reviewer_group="billing-reviewers"
+    ).task
     found["other"] = world.delivered("Webhooks: sign with the new key", reviewer="ben").task
     found["changes"] = found_changes = world.delivered("Addresses: split house number", reviewer="ines")
     world.send_back(found_changes, world.ines)
@@ -171,7 +241,14 @@ def fill(world: World) -> dict[str, Task]:
     world.accept(finished, world.ines)
     found["done"] = finished.task
     failed = world.write("Import: undo for one day")
-    done(transitions.fail(as_agent(world.agents["agent-9"]), world.claim(failed, "agent-9"), "the import format is not documented", False))
+    done(
+        transitions.fail(
+            as_agent(world.agents["agent-9"]),
+            world.claim(failed, "agent-9"),
+            "the import format is not documented",
+            False,
+        )
+    )
     found["held"] = failed
     found["told"] = told(world)
     for task in found.values():
@@ -198,5 +275,13 @@ def unreviewed(world: World) -> Task:
     """A sandbox task committed by its agent alone."""
     task = world.write("Try the API", pool=world.sandbox, review_policy=ReviewPolicy.NONE)
     fence = world.claim(task, "agent-9")
-    done(transitions.commit(as_agent(world.agents["agent-9"]), fence, str(task.input_digest), None, StagedResult({"ok": True}, ())))
+    done(
+        transitions.commit(
+            as_agent(world.agents["agent-9"]),
+            fence,
+            str(task.input_digest),
+            None,
+            StagedResult({"ok": True}, ()),
+        )
+    )
     return task
