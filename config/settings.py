@@ -139,6 +139,7 @@ CHANNEL_LAYERS = {
 # Celery. No ETA or countdown; tasks name their queue; `SCHEDULE` of each app's tasks is beat's.
 CELERY_BROKER_URL = FENCEPOST_BROKER_URL
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "visibility_timeout": FENCEPOST_VISIBILITY_TIMEOUT_SECONDS,
     "socket_timeout": 30,
