@@ -21,7 +21,7 @@ from claims.kernel.reading import pool_of
 from claims.kernel.running import unknown
 from claims.models.columns import new_id
 from claims.outcomes import Committed, Granted, GrantedTask, Refused, Renewed
-from claims.vocabulary import ActorKind, Verb
+from claims.vocabulary import Verb
 
 _CLAIM_NEXT: LiteralString = (
     "SELECT * FROM claims_claim_next(%s::bigint, %s::bigint, %s::bigint, %s::int, %s::uuid, %s::text, %s::text,"
@@ -39,7 +39,7 @@ def claim_next(
     caller: Caller, pool_id: int, scheduler_epoch: int, ttl_seconds: int | None
 ) -> Granted | Refused | None:
     """One grant of the next claimable task."""
-    if caller.actor.kind is not ActorKind.AGENT:
+    if not caller.is_agent:
         return None
     attempt_id = new_id()
     row = _call(
@@ -66,7 +66,7 @@ def claim_next(
 def renew(caller: Caller, fence: Fence, extend_seconds: int) -> Renewed | Refused | None:
     """A renewal of a claim that is the caller's."""
     pool_id = pool_of(fence.task_id)
-    if pool_id is None or caller.key is not None:
+    if pool_id is None or caller.key is not None or not caller.is_agent:
         return None
     row = _call(Verb.RENEW, _RENEW, (pool_id, *_fence(fence), caller.actor.id, extend_seconds))
     return row if row is None or isinstance(row, Refused) else Renewed(*row)
@@ -77,7 +77,7 @@ def commit(
 ) -> Committed | Refused | None:
     """The canonical commit of a result without evidence, for an input that asks for none."""
     pool_id = pool_of(fence.task_id)
-    if pool_id is None or caller.actor.kind is not ActorKind.AGENT:
+    if pool_id is None or not caller.is_agent:
         return None
     commit_id = new_id()
     row = _call(

@@ -72,10 +72,10 @@ BEGIN
     SELECT * INTO g FROM claims_agent x WHERE x.id = p_agent;
     at := clock_timestamp();
     IF p.scheduler_epoch <> p_epoch OR p.gate <> 'OPEN' OR g.is_disabled OR NOT t.access::text[] <@ g.labels::text[]
-        OR t.not_before > at OR NOT EXISTS (SELECT 1 FROM claims_agentpool m WHERE m.agent_id = p_agent AND m.pool_id = p_pool)
+        OR t.not_before > at OR p_ttl NOT BETWEEN 1 AND p.max_ttl_seconds OR NOT EXISTS (SELECT 1 FROM claims_agentpool m WHERE m.agent_id = p_agent AND m.pool_id = p_pool)
     THEN RETURN; END IF;
 
-    seconds := coalesce(p_ttl, t.ttl_seconds);
+    seconds := least(coalesce(p_ttl, t.ttl_seconds), p.max_ttl_seconds);
     o_task := t.id; o_epoch := p.scheduler_epoch; o_generation := t.claim_generation + 1; o_cancel := t.cancel_generation;
     o_input_digest := t.input_digest; o_version := t.state_version + 1; o_number := t.number; o_title := t.title; o_rounds := t.rounds;
     o_expires := at + make_interval(secs => seconds); o_window := at + make_interval(secs => p.window_seconds);
@@ -117,7 +117,7 @@ BEGIN
     SELECT * INTO l FROM claims_lease x WHERE x.task_id = p_task;
     at := clock_timestamp();
     IF t.state <> 'CLAIMED' OR t.attempt_id <> p_attempt OR t.claim_generation <> p_generation OR t.cancel_generation <> p_cancel
-        OR t.runner_id <> p_agent OR p.scheduler_epoch <> p_epoch OR p_seconds > p.max_ttl_seconds
+        OR t.runner_id <> p_agent OR p.scheduler_epoch <> p_epoch OR p_seconds NOT BETWEEN 1 AND p.max_ttl_seconds
         OR at + make_interval(secs => p_seconds) > l.window_ends_at
     THEN RETURN; END IF;
 
