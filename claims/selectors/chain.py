@@ -5,11 +5,14 @@ from __future__ import annotations
 from uuid import UUID
 
 from claims.kernel.writing import GENESIS, chain
-from claims.models import History
+from claims.models import History, Task
 
 
 def verify_chain(task_id: UUID) -> str | None:
-    """None when every row follows from the one before; else what is wrong, in one sentence."""
+    """None when every row follows from the one before; else what is wrong, in one sentence.
+
+    The last row must be the one the task names, so that rows cut off at the end are missed too.
+    """
     previous = GENESIS
     expected_version = 1
     for row in History.objects.filter(task_id=task_id).order_by("state_version").iterator():
@@ -20,6 +23,9 @@ def verify_chain(task_id: UUID) -> str | None:
         if chain(previous, _line(row)) != bytes(row.hash):
             return f"Version {row.state_version} is not what was written."
         previous, expected_version = bytes(row.hash), expected_version + 1
+    head = Task.objects.filter(id=task_id).values_list("state_version", "history_hash").first()
+    if head is None or (head[0], bytes(head[1])) != (expected_version - 1, previous):
+        return f"Version {expected_version} is missing: the history ends before the task does."
     return None
 
 
