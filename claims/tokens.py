@@ -12,6 +12,7 @@ import hashlib
 import hmac
 import re
 import secrets
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -58,7 +59,8 @@ class Known:
     """Whose token was presented, and what that holder may see now.
 
     ``pools`` maps the name of each pool the holder works in to its id; ``attempt_id`` is set
-    for a token that is good for one attempt.
+    for a token that is good for one attempt. ``read_at`` is the database's clock at the read, and
+    ``asked_at`` this process's monotonic clock (seconds) just before it.
     """
 
     token_id: int
@@ -67,6 +69,12 @@ class Known:
     scopes: frozenset[str]
     pools: Mapping[str, int]
     attempt_id: UUID | None
+    read_at: datetime
+    asked_at: float
+
+    def database_now(self) -> datetime:
+        """What the database's clock says by now, if anything a little more."""
+        return self.read_at + timedelta(seconds=time.monotonic() - self.asked_at)
 
 
 def mint(
@@ -138,21 +146,27 @@ def recognise(written: str) -> Known | None:
     The work is the same for a wrong secret and an unknown prefix, so an answer's time does not
     say which prefixes exist.
     """
-    found = WRITTEN.fullmatch(written)
+    found, asked_at = WRITTEN.fullmatch(written), time.monotonic()
     row = _read(found.group(1) if found else "")
     expected = bytes(row[2]) if row else _NOBODY
     is_same = hmac.compare_digest(_digest(written), expected)
     if row is None or not is_same or not row[3]:
         return None
     kind = TokenKind(row[1])
-    actor = Actor(ActorKind.PERSON, row[6], row[7]) if kind is TokenKind.PERSON else Actor(ActorKind.AGENT, row[6], row[7])
-    return Known(row[0], kind, actor, frozenset(row[4]), dict(zip(row[8], row[9], strict=True)), row[5])
+    actor = (
+        Actor(ActorKind.PERSON, row[6], row[7])
+        if kind is TokenKind.PERSON
+        else Actor(ActorKind.AGENT, row[6], row[7])
+    )
+    pools = dict(zip(row[8], row[9], strict=True))
+    return Known(row[0], kind, actor, frozenset(row[4]), pools, row[5], row[10], asked_at)
 
 
 _FIND: LiteralString = """SELECT k.id, k.kind, k.digest,
  k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > clock_timestamp()) AND coalesce(u.is_active, true),
  k.scopes, k.attempt_id, coalesce(k.agent_id, k.person_id::bigint), coalesce(a.name, u.username),
- coalesce(array_agg(p.name) FILTER (WHERE p.id IS NOT NULL), '{}'), coalesce(array_agg(p.id) FILTER (WHERE p.id IS NOT NULL), '{}')
+ coalesce(array_agg(p.name) FILTER (WHERE p.id IS NOT NULL), '{}'), coalesce(array_agg(p.id) FILTER (WHERE p.id IS NOT NULL), '{}'),
+ clock_timestamp()
  FROM claims_token k
  LEFT JOIN claims_agent a ON a.id = k.agent_id
  LEFT JOIN auth_user u ON u.id = k.person_id

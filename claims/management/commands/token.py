@@ -30,7 +30,10 @@ class Command(BaseCommand):
         listed = verbs.add_parser("list", help="list tokens without their secrets")
         listed.add_argument("--agent")
         listed.add_argument("--person")
-        for verb, what in (("revoke", "end a token at once"), ("rotate", "end a token and print a new one like it")):
+        for verb, what in (
+            ("revoke", "end a token at once"),
+            ("rotate", "end a token and print a new one like it"),
+        ):
             parsed = verbs.add_parser(verb, help=what)
             parsed.add_argument("prefix", help="the part between fp_ and the second underscore")
 
@@ -60,8 +63,16 @@ class Command(BaseCommand):
         if given["person"]:
             found = found.filter(person__username=given["person"])
         for token in found:
-            end = "revoked" if token.revoked_at else f"until {token.expires_at:%Y-%m-%d %H:%M} UTC" if token.expires_at else "no end"
-            self.stdout.write(f"{token.prefix}  {token.kind:8} {token.agent or token.person}  {','.join(token.scopes)}  {end}  {token.name}")
+            end = (
+                "revoked"
+                if token.revoked_at
+                else f"until {token.expires_at:%Y-%m-%d %H:%M} UTC"
+                if token.expires_at
+                else "no end"
+            )
+            self.stdout.write(
+                f"{token.prefix}  {token.kind:8} {token.agent or token.person}  {','.join(token.scopes)}  {end}  {token.name}"
+            )
 
     def _revoke(self, given: dict[str, Any]) -> None:
         if not tokens.revoke(_token(given["prefix"])):

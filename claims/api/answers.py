@@ -1,0 +1,260 @@
+"""What the calls answer, for the OpenAPI document. Answers are written from rows, not through these."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from ninja import Schema
+from pydantic import ConfigDict
+
+
+class Answer(Schema):
+    model_config = ConfigDict(extra="forbid")
+
+
+class FenceAnswer(Answer):
+    taskId: UUID
+    attemptId: UUID
+    schedulerEpoch: int
+    claimGeneration: int
+    cancelGeneration: int
+
+
+class CommentAnswer(Schema):
+    """A comment on a line of the diff."""
+
+    path: str | None = None
+    line: int | None = None
+    text: str
+
+
+class VerdictAnswer(Answer):
+    criterion: int
+    verdict: str
+    note: str
+
+
+class ReviewAnswer(Answer):
+    """The decision a runner has to answer: one structured message."""
+
+    round: int
+    decision: str
+    note: str
+    verdicts: list[VerdictAnswer]
+    comments: list[CommentAnswer]
+    attemptId: UUID
+
+
+class GrantAnswer(Answer):
+    """A claim: the fence, and everything the work needs."""
+
+    fence: FenceAnswer
+    attemptId: UUID
+    taskId: UUID
+    number: int
+    title: str
+    inputDigest: str
+    input: dict[str, Any]
+    stateVersion: int
+    leaseExpiresAt: datetime
+    leaseSecondsRemaining: float
+    windowEndsAt: datetime
+    round: int
+    lastReview: ReviewAnswer | None
+    effects: list[Any]
+    predecessors: list[Any]
+    adoptedEvidence: None
+
+
+class GrantsAnswer(Answer):
+    grants: list[GrantAnswer]
+
+
+class RenewedAnswer(Answer):
+    leaseExpiresAt: datetime
+    leaseSecondsRemaining: float
+    windowEndsAt: datetime
+    recovered: bool
+    nudged: bool
+
+
+class RenewalAnswer(Schema):
+    """One item of a batch: the renewal's fields, or ``problem``."""
+
+    attemptId: UUID
+    leaseExpiresAt: datetime | None = None
+    leaseSecondsRemaining: float | None = None
+    windowEndsAt: datetime | None = None
+    recovered: bool | None = None
+    nudged: bool | None = None
+    problem: ProblemAnswer | None = None
+
+
+class RenewalsAnswer(Answer):
+    renewals: list[RenewalAnswer]
+
+
+class ProgressedAnswer(Answer):
+    attemptId: UUID
+
+
+class LeftAnswer(Answer):
+    taskId: UUID
+    state: str
+    stateVersion: int
+    reason: str
+
+
+class FileAnswer(Answer):
+    sha256: str
+    size: int
+
+
+class StagedAnswer(Answer):
+    resultDigest: str
+    late: bool
+
+
+class DeliveredAnswer(Answer):
+    deliveryId: UUID
+    round: int
+    resultDigest: str
+    subjectDigest: str
+    stateVersion: int
+
+
+class CommittedAnswer(Answer):
+    outcome: str
+    resultCommitId: UUID
+    taskId: UUID
+    resultDigest: str
+    stateVersion: int
+
+
+class CreatedTaskAnswer(Answer):
+    taskId: UUID
+    number: int
+    nodeId: str
+    state: str
+    stateVersion: int
+    inputDigest: str | None
+
+
+class CreatedAnswer(Answer):
+    tasks: list[CreatedTaskAnswer]
+
+
+class AdjustedAnswer(Answer):
+    taskId: UUID
+    stateVersion: int
+    changed: list[str]
+
+
+class SeenPoolAnswer(Answer):
+    pool: str
+    rights: list[str]
+    schedulerEpoch: int
+    gate: str
+
+
+class WhoAmIAnswer(Schema):
+    """``agent`` or ``person``, never both."""
+
+    agent: str | None = None
+    person: str | None = None
+    owner: str | None = None
+    labels: list[str]
+    disabled: bool | None = None
+    scopes: list[str]
+    attemptId: UUID | None = None
+    pools: list[SeenPoolAnswer]
+
+
+class PoolAnswer(Answer):
+    pool: str
+    title: str
+    schedulerEpoch: int
+    gate: str
+    policies: dict[str, Any]
+    counts: dict[str, int]
+    countsStopAt: int
+    drain: dict[str, Any]
+
+
+class TaskAnswer(Schema):
+    """A task; ``input`` and the result are there where one task was asked for."""
+
+    taskId: UUID
+    number: int
+    pool: str
+    title: str
+    state: str
+    stateVersion: int
+
+
+class TasksAnswer(Answer):
+    tasks: list[TaskAnswer]
+    next: str | None
+
+
+class HistoryAnswer(Answer):
+    history: list[dict[str, Any]]
+    next: int | None
+
+
+class RefusalsAnswer(Answer):
+    refusals: list[dict[str, Any]]
+    next: int | None
+
+
+class AttemptAnswer(Schema):
+    """An attempt as it stands. ``live``: its fence can still be committed."""
+
+    attemptId: UUID
+    taskId: UUID
+    number: int
+    fence: FenceAnswer
+    live: bool
+    outcome: str | None
+    nudged: bool
+    current: dict[str, Any]
+    delivery: dict[str, Any] | None
+
+
+class DeliveryAnswer(Schema):
+    deliveryId: UUID
+    taskId: UUID
+    attemptId: UUID
+    round: int
+    state: str
+    resultDigest: str
+    subjectDigest: str
+    evidence: list[dict[str, Any]] | None
+    decision: dict[str, Any] | None
+
+
+class EventsAnswer(Answer):
+    """``next`` is the ``after`` of the following call."""
+
+    events: list[dict[str, Any]]
+    next: str
+
+
+class ProblemAnswer(Schema):
+    """An error (RFC 9457). ``retry``: the same request, a new one, or never."""
+
+    type: str
+    title: str
+    status: int
+    code: str
+    detail: str
+    retry: str
+    legalActions: list[str]
+    requestId: str
+    current: dict[str, Any] | None = None
+    reasons: list[str] | None = None
+
+
+RenewalAnswer.model_rebuild()
