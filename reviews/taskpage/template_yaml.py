@@ -9,16 +9,25 @@ from ruamel.yaml import YAML
 from ruamel.yaml.scalarstring import LiteralScalarString
 
 from claims.models import Task
+from claims.vocabulary import ReviewPolicy
 
 _INPUT = ("scope", "access", "acceptance", "evidence", "effects")
 
 
 def template_of(task: Task, body: dict[str, Any]) -> str:
-    """The text; reading it with ``claims.inputs.load_template`` gives the same input."""
-    document: dict[str, Any] = {"task": _text(str(body.get("task", task.title))), "pool": task.pool.name}
-    document |= {name: body[name] for name in _INPUT if body.get(name)}
+    """The text; reading it with ``claims.taskfile.load_template`` gives the same input."""
+    document: dict[str, Any] = {
+        "title": task.title,
+        "pool": task.pool.name,
+        "task": _text(str(body.get("task", ""))),
+    }
+    document |= {name: body[name] for name in _INPUT if name in body}
     if task.reviewer:
         document["reviewer"] = task.reviewer.get_username()
+    if task.reviewer_group:
+        document["reviewerGroup"] = task.reviewer_group.name
+    if task.review_policy == ReviewPolicy.NONE:
+        document["reviewPolicy"] = str(task.review_policy)
     document |= {
         "priority": task.priority,
         "maxAttempts": task.max_attempts,
