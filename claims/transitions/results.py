@@ -70,8 +70,9 @@ def prepare(
     if body is None:
         return Refused(Why.NOT_FOUND)
     specification = parse_input(body)
+    named = staged.digest if staged else result_digest
     handover = decide.Handover(
-        input_digest, result_digest, digest, decide.missing_evidence(specification, items)
+        input_digest, named, digest, decide.missing_evidence(specification, items)
     )
     facts = evidence.establish(specification, items, ran_here=caller.source is Source.WORKER)
     return Prepared(handover, staged, facts)
