@@ -49,7 +49,8 @@ class Meeting:
                 with self._lock:
                     pids = list(self._pids.values())
                 cursor.execute(
-                    "SELECT count(*) FROM pg_stat_activity WHERE pid = ANY(%s) AND wait_event_type = 'Lock'", [pids]
+                    "SELECT count(*) FROM pg_stat_activity WHERE pid = ANY(%s) AND wait_event_type = 'Lock'",
+                    [pids],
                 )
                 if cursor.fetchone()[0] >= contenders:
                     return
@@ -86,7 +87,11 @@ def blocked_pool(pool_id: int) -> Iterator[Meeting]:
         yield meeting
 
 
-def race(meeting: Meeting, contenders: Sequence[Callable[[], T]], before_letting_go: Callable[[], None] | None = None) -> list[T]:
+def race(
+    meeting: Meeting,
+    contenders: Sequence[Callable[[], T]],
+    before_letting_go: Callable[[], None] | None = None,
+) -> list[T]:
     """What each contender was answered, in their order, after all of them have met."""
 
     def run(contender: Callable[[], T]) -> T:

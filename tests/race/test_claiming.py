@@ -68,7 +68,11 @@ def test_claimers_of_the_next_task_never_share_one(world: World, batch: int) -> 
     agents = [world.agent() for _ in range(16)]
     with blocked_pool(world.pool.id) as meeting:
         answers = race(
-            meeting, [partial(transitions.claim_next, world.caller(agent), world.pool.name, world.epoch, batch) for agent in agents]
+            meeting,
+            [
+                partial(transitions.claim_next, world.caller(agent), world.pool.name, world.epoch, batch)
+                for agent in agents
+            ],
         )
     grants = [grant for answer in answers if isinstance(answer, Grants) for grant in answer.grants]
     assert not [answer for answer in answers if isinstance(answer, Refused)]
@@ -85,7 +89,10 @@ def test_an_expired_auto_claim_is_taken_by_exactly_one(world: World) -> None:
     expire(task_id)
     agents = [world.agent() for _ in range(8)]
     with blocked_task(task_id) as meeting:
-        answers = race(meeting, [partial(transitions.claim, world.caller(agent), task_id, 2, world.epoch) for agent in agents])
+        answers = race(
+            meeting,
+            [partial(transitions.claim, world.caller(agent), task_id, 2, world.epoch) for agent in agents],
+        )
     assert sum(isinstance(answer, Granted) for answer in answers) == 1
     invariants.check(task_id)
 
@@ -115,7 +122,9 @@ def test_a_claim_that_waited_behind_a_raise_reads_the_new_epoch(world: World, cl
     contender = claim(world)
     with blocked_pool(world.pool.id) as meeting:
         raise_epoch = partial(
-            meeting.execute, "UPDATE claims_pool SET scheduler_epoch = %s WHERE id = %s", [next_epoch(), world.pool.id]
+            meeting.execute,
+            "UPDATE claims_pool SET scheduler_epoch = %s WHERE id = %s",
+            [next_epoch(), world.pool.id],
         )
         (answer,) = race(meeting, [contender], raise_epoch)
     assert isinstance(answer, Refused)
@@ -126,7 +135,9 @@ def test_a_claim_that_waited_behind_a_raise_reads_the_new_epoch(world: World, cl
 def test_no_grant_follows_a_gate_that_closed_while_the_claim_waited(world: World, claim: Claim) -> None:
     contender = claim(world)
     with blocked_pool(world.pool.id) as meeting:
-        close = partial(meeting.execute, "UPDATE claims_pool SET gate = 'DRAINING' WHERE id = %s", [world.pool.id])
+        close = partial(
+            meeting.execute, "UPDATE claims_pool SET gate = 'DRAINING' WHERE id = %s", [world.pool.id]
+        )
         (answer,) = race(meeting, [contender], close)
     assert isinstance(answer, Refused)
     assert answer.why is Why.GATE_CLOSED
@@ -137,9 +148,13 @@ def test_a_claim_that_waited_for_the_row_reads_the_epoch_after_it_has_it(world: 
     task_id = world.task()
     with blocked_task(task_id) as meeting:
         raise_epoch = partial(
-            meeting.execute, "UPDATE claims_pool SET scheduler_epoch = %s WHERE id = %s", [next_epoch(), world.pool.id]
+            meeting.execute,
+            "UPDATE claims_pool SET scheduler_epoch = %s WHERE id = %s",
+            [next_epoch(), world.pool.id],
         )
-        (answer,) = race(meeting, [partial(transitions.claim, world.caller(), task_id, 1, world.epoch)], raise_epoch)
+        (answer,) = race(
+            meeting, [partial(transitions.claim, world.caller(), task_id, 1, world.epoch)], raise_epoch
+        )
     assert isinstance(answer, Refused)
     assert answer.why is Why.OLD_EPOCH
 

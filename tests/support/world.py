@@ -17,7 +17,7 @@ from claims.callers import SYSTEM, Actor, Caller
 from claims.canonical import Item
 from claims.fences import Fence
 from claims.inputs import NewTask
-from claims.models import Agent, AgentPool, Delivery, Membership, Pool, Task
+from claims.models import Agent, AgentPool, Attempt, Delivery, Lease, Membership, Pool, Task
 from claims.outcomes import Created, Delivered, Granted, Grants, Refused, Staged
 from claims.transitions import Account, StagedResult
 from claims.vocabulary import ActorKind, Right, Source, Verdict
@@ -138,6 +138,18 @@ class World:
         )
         assert isinstance(outcome, Delivered), outcome
         return Delivery.objects.get(id=outcome.delivery_id)
+
+    def regranted(self, task_id: UUID) -> Granted:
+        """The grant that requested changes made, as its runner finds it."""
+        task = Task.objects.get(id=task_id)
+        attempt = Attempt.objects.get(id=task.attempt_id)
+        lease = Lease.objects.get(task_id=task_id)
+        fence = Fence(
+            task.id, attempt.id, attempt.scheduler_epoch, attempt.claim_generation, attempt.cancel_generation
+        )
+        return Granted(
+            fence, task.input_digest or "", attempt.granted_version, lease.expires_at, lease.window_ends_at
+        )
 
     def stage(self, granted: Granted, agent: Agent | None = None) -> str:
         """Stage a result apart from handing it in; its digest."""
