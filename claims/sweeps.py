@@ -1,0 +1,194 @@
+"""What the clock does, in bounded batches: nothing here is needed for safety, only for progress.
+
+Promises: any number of sweeps may run at once, stop half-way or never come back; each change is a
+transition that reads afresh under its locks, so a sweep acting on what it read before changes
+nothing that has moved since. Every due claim is dealt with within two sweeps.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, LiteralString
+from uuid import UUID
+
+import structlog
+from django.core.cache import cache
+from django.core.files.storage import storages
+from django.db import connection
+
+from claims import evidence, kernel, transitions
+from claims.callers import sweep_caller
+from claims.evidence.storage import path_of
+from claims.outcomes import Left
+
+log = structlog.get_logger(__name__)
+
+BATCH = 200
+BUDGET_SECONDS = 8.0
+ORPHAN_AGE = timedelta(hours=24)
+SHARDS = 256
+LAST_GOOD = "claims:last-good-sweep"
+
+_DUE: LiteralString = """SELECT l.task_id FROM claims_lease l JOIN claims_task t ON t.id = l.task_id
+ JOIN claims_attempt a ON a.id = l.attempt_id JOIN claims_pool p ON p.id = t.pool_id
+ WHERE t.state = 'CLAIMED' AND (a.scheduler_epoch <> p.scheduler_epoch
+   OR (t.reclaim_policy = 'AUTO' AND l.expires_at <= clock_timestamp()))
+ AND NOT l.task_id = ANY(%s::uuid[]) ORDER BY l.expires_at LIMIT %s::int"""
+
+_DISABLED: LiteralString = """SELECT DISTINCT l.agent_id FROM claims_lease l JOIN claims_agent g ON g.id = l.agent_id
+ WHERE g.is_disabled LIMIT %s::int"""
+
+_FORGET_LATE: LiteralString = """DELETE FROM claims_evidencefile WHERE id IN (
+ SELECT f.id FROM claims_evidencefile f JOIN claims_task t ON t.id = f.task_id JOIN claims_pool p ON p.id = t.pool_id
+ WHERE f.late AND f.added_at < clock_timestamp() - make_interval(days => p.late_evidence_days) LIMIT %s::int)"""
+
+_FORGET_BLOBS: LiteralString = """DELETE FROM claims_blob WHERE sha256 IN (
+ SELECT b.sha256 FROM claims_blob b WHERE b.kept_at < clock_timestamp() - %s::interval
+ AND NOT EXISTS (SELECT 1 FROM claims_evidencefile f WHERE f.sha256 = b.sha256) LIMIT %s::int)"""
+
+_WANTED: LiteralString = """SELECT s.sha256 FROM unnest(%s::text[]) AS s(sha256)
+ WHERE EXISTS (SELECT 1 FROM claims_blob b WHERE b.sha256 = s.sha256)
+ OR EXISTS (SELECT 1 FROM claims_evidencefile f WHERE f.sha256 = s.sha256)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """What one round did."""
+
+    lapsed: int = 0
+    held: int = 0
+    keys: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """What one round of collecting evidence took away."""
+
+    late: int = 0
+    blobs: int = 0
+    files: int = 0
+
+
+def sweep(budget_seconds: float = BUDGET_SECONDS) -> Swept:
+    """One round over claims and keys; the time of a round that went through is kept for operators."""
+    swept = Swept(lapse_due(budget_seconds), hold_disabled(), kernel.expire_keys())
+    cache.set(LAST_GOOD, _clock().isoformat(), None)
+    return swept
+
+
+def last_good() -> datetime | None:
+    """When the last sweep went through; None where that is not known. For display only."""
+    written = cache.get(LAST_GOOD)
+    return datetime.fromisoformat(written) if isinstance(written, str) else None
+
+
+def lapse_due(budget_seconds: float = BUDGET_SECONDS) -> int:
+    """End expired AUTO claims and claims of an old epoch; how many were ended."""
+    end, lapsed = time.monotonic() + budget_seconds, 0
+    stuck: list[UUID] = []
+    while True:
+        due = [row[0] for row in _rows(_DUE, [stuck, BATCH])]
+        for task_id in due:
+            ended = _tried(lambda task_id=task_id: transitions.lapse(sweep_caller(), task_id), task_id)  # type: ignore[misc]
+            if isinstance(ended, Left):
+                lapsed += 1
+            else:
+                stuck.append(task_id)
+            if time.monotonic() > end:
+                return lapsed
+        if len(due) < BATCH:
+            return lapsed
+
+
+def hold_disabled() -> int:
+    """Send what disabled agents still hold to HELD, in case that was interrupted; how many tasks."""
+    held = 0
+    for (agent_id,) in _rows(_DISABLED, [BATCH]):
+        left = _tried(lambda agent_id=agent_id: transitions.disable_agent(sweep_caller(), agent_id), agent_id)  # type: ignore[misc]
+        held += len(left) if isinstance(left, list) else 0
+    return held
+
+
+def collect(shard: int | None = None) -> Collected:
+    """Take away late evidence past its days, and bytes that no attempt has.
+
+    Rows go first and bytes a round later, when every upload that might have met the row has
+    ended. Bytes are looked for in one of ``SHARDS`` parts of the storage a round.
+    """
+    late = _changed(_FORGET_LATE, [BATCH])
+    blobs = _changed(_FORGET_BLOBS, [ORPHAN_AGE, BATCH])
+    part = shard if shard is not None else int(time.time() // 60) % SHARDS
+    return Collected(late, blobs, sum(_drop(sha256) for sha256 in _orphans(f"{part:02x}")))
+
+
+def _orphans(folder: str) -> list[str]:
+    """Digests of bytes in one part of the storage, older than a day, that no row names."""
+    storage = storages["evidence"]
+    found: list[str] = []
+    for inner in _listed(folder, folders=True):
+        found += _listed(f"{folder}/{inner}", folders=False)
+    wanted = {row[0] for row in _rows(_WANTED, [found])} if found else set()
+    before = _clock() - ORPHAN_AGE
+    return [
+        sha256
+        for sha256 in found
+        if sha256 not in wanted and storage.get_modified_time(path_of(sha256)) < before
+    ][:BATCH]
+
+
+def _listed(folder: str, *, folders: bool) -> Iterable[str]:
+    try:
+        inner, files = storages["evidence"].listdir(folder)
+    except FileNotFoundError:
+        return []
+    return inner if folders else [name for name in files if len(name) == 64]
+
+
+def _drop(sha256: str) -> bool:
+    """Delete bytes; put them back when an upload of the same bytes was under way meanwhile."""
+    path = path_of(sha256)
+    with tempfile.TemporaryFile() as copy:
+        try:
+            with evidence.open_bytes(sha256) as stream:
+                shutil.copyfileobj(stream, copy)
+        except FileNotFoundError:
+            return False
+        storages["evidence"].delete(path)
+        if not _rows(_WANTED, [[sha256]]):
+            return True
+        size = copy.tell()
+        copy.seek(0)
+        evidence.keep(iter(lambda: copy.read(65_536), b""), sha256, size)
+        return False
+
+
+def _tried(call: Callable[[], Any], subject: object) -> Any:
+    """What a call answers; one that fails is logged and must not keep the others waiting."""
+    try:
+        return call()
+    except Exception as error:
+        log.error("sweep_failed", subject=str(subject), error=type(error).__name__, exc_info=error)
+        return None
+
+
+def _rows(statement: LiteralString, values: list[Any]) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+    return rows
+
+
+def _changed(statement: LiteralString, values: list[Any]) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return int(cursor.rowcount)
+
+
+def _clock() -> datetime:
+    now: datetime = _rows("SELECT clock_timestamp()", [])[0][0]
+    return now
