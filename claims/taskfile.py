@@ -109,18 +109,12 @@ def _composed(text: str) -> Node:
         raise
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        raise TemplateInvalid(
-            [PlacedFlaw(*place, str(error.problem or error.context or "this is not YAML"))]
-        ) from error
+        line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+        said = str(error.problem or error.context or "this is not YAML")
+        raise TemplateInvalid([PlacedFlaw(line, column, said)]) from error
     except (YAMLError, RecursionError, ValueError) as error:
-        raise TemplateInvalid(
-            [
-                PlacedFlaw(
-                    1, 1, f"this is not YAML: {str(error).splitlines()[0] if str(error) else 'unreadable'}"
-                )
-            ]
-        ) from error
+        said = (str(error).splitlines() or ["unreadable"])[0]
+        raise TemplateInvalid([PlacedFlaw(1, 1, f"this is not YAML: {said}")]) from error
     if node is None:
         raise TemplateInvalid([PlacedFlaw(1, 1, "the template is empty")])
     return cast(Node, node)

@@ -7,6 +7,7 @@ suites hold, case by case; the totals that a report writes about itself are not 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import ParseError, fromstring
@@ -50,7 +51,7 @@ class Counts:
 def counts_of(content: bytes) -> Counts | None:
     """The counts of a JUnit report; None when the bytes are not one."""
     try:
-        read = JUnitXml.fromroot(fromstring(content))
+        read: Any = JUnitXml.fromroot(fromstring(content))  # type: ignore[arg-type]  # the stubs know lxml alone
         suites = [read] if isinstance(read, TestSuite) else list(read)
         counts = Counts()
         for suite in suites:
@@ -83,6 +84,6 @@ def _of_suite(suite: TestSuite) -> Counts:
             counts.passed += 1
         counts.executed += 1
     counts.failed_names = tuple(names[:MOST_FAILED_NAMES])
-    for inner in suite.testsuites():
+    for inner in suite.testsuites():  # type: ignore[no-untyped-call]
         counts = counts.plus(_of_suite(inner))
     return counts

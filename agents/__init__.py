@@ -1,0 +1,1 @@
+"""Fencepost: agents."""
