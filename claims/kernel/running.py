@@ -47,7 +47,7 @@ def verb(
     def wrap(function: Callable[Concatenate[Caller, P], T]) -> Callable[Concatenate[Caller, P], T | Refused]:
         @wraps(function)
         def call(caller: Caller, /, *args: P.args, **kwargs: P.kwargs) -> T | Refused:
-            return _run(name, caller, partial(function, caller, *args, **kwargs), args)
+            return _run(name, caller, partial(function, caller, *args, **kwargs), (*args, *kwargs.values()))
 
         call.verb, call.edges = name, edges  # type: ignore[attr-defined]
         return call
