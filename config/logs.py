@@ -77,6 +77,11 @@ def logging_of(level: str) -> dict[str, Any]:
             "django.server": {"handlers": [], "level": level, "propagate": True},
             # The request's own line says what was answered, with its id; this logger comes after it.
             "django.request": {"level": "ERROR"},
+            # A tick every two seconds would drown what the jobs themselves say.
+            "celery.beat": quiet,
+            "celery.app.trace": quiet,
+            "celery.worker.strategy": quiet,
+            "django_structlog.celery.receivers": quiet,
             "httpx": quiet,
             "httpcore": quiet,
             "PIL": quiet,

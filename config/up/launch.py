@@ -56,7 +56,8 @@ def prepare(supervisor: Supervisor, options: asked.Options, python: Path) -> dic
         stamp.write_text(wanted)
     if options.demo:
         kept = options.data / "secrets" / "demo.json"
-        supervisor.step("demo_seed", [*manage, "demo_seed", "--credentials", str(kept)])
+        words = [] if options.agents else ["--no-agents"]
+        supervisor.step("demo_seed", [*manage, "demo_seed", "--credentials", str(kept), *words])
         return read_credentials(kept)
     once = options.data / "secrets" / "first-admin.json"
     once.unlink(missing_ok=True)

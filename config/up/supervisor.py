@@ -50,6 +50,7 @@ class Program:
     ready_seconds: float = 60.0
     demote: Sequence[str] = ()
     is_server: bool = False
+    may_end: bool = False  # whether status 0 is its end, and no crash
     # what runs now
     process: subprocess.Popen[bytes] | None = None
     started_at: float = 0.0
@@ -201,6 +202,8 @@ class Supervisor:
     def _crashed(self, program: Program, process: subprocess.Popen[bytes]) -> None:
         """Report a crash, end what the program left of its group, and set when it starts again."""
         _kill_group(process.pid, signal.SIGKILL)
+        if program.may_end and process.returncode == 0:
+            return
         if time.monotonic() - program.started_at > STEADY_SECONDS:
             program.failures = 0
         wait = BACKOFF_SECONDS[min(program.failures, len(BACKOFF_SECONDS) - 1)]

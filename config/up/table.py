@@ -23,7 +23,9 @@ def programs(python: Path, data: Path, port: int, *, agents: bool, demo: bool) -
         table.append(_celery(python, run, "attempts", ATTEMPTS_AT_ONCE, name="worker"))
     table += [_beat(python, run), _manage(python, "relay", "relay")]
     if demo and agents:
-        table.append(_manage(python, "sleeper", "demo_sleeper"))
+        sleeper = _manage(python, "sleeper", "demo_sleeper")
+        sleeper.may_end = True
+        table.append(sleeper)
     return table
 
 
