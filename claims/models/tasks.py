@@ -128,8 +128,9 @@ class Task(models.Model):
             refuse_when(
                 "identity_is_fixed",
                 "NEW.id <> OLD.id OR NEW.number <> OLD.number OR NEW.pool_id <> OLD.pool_id OR NEW.lineage_id <> OLD.lineage_id"
-                " OR NEW.revision <> OLD.revision OR (OLD.input_digest IS NOT NULL AND NEW.input_digest IS DISTINCT FROM OLD.input_digest)",
-                "the identity and the input digest of a task are fixed (claim.v1 section 1)",
+                " OR NEW.revision <> OLD.revision OR (OLD.input_digest IS NOT NULL AND NEW.input_digest IS DISTINCT FROM OLD.input_digest)"
+                " OR (OLD.result_commit_id IS NOT NULL AND NEW.result_commit_id IS DISTINCT FROM OLD.result_commit_id)",
+                "the identity, the input digest and the canonical commit of a task are fixed (claim.v1 section 1)",
             ),
             never_deleted("a task"),
         ]
