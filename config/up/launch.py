@@ -47,23 +47,22 @@ def launch(options: asked.Options, python: Path) -> int:
 
 def prepare(supervisor: Supervisor, options: asked.Options, python: Path) -> dict[str, Any]:
     """Migrations, static files, and the first people. Returns the credentials there are to tell."""
-    manage = [str(python), str(ROOT / "manage.py")]
-    slow = {"FENCEPOST_STATEMENT_TIMEOUT_MS": MIGRATION_STATEMENT_MS}
-    supervisor.step("migrate", [*manage, "migrate", "--no-input", "--verbosity", "0"], slow)
+    argv = [str(python), str(ROOT / "manage.py"), "prepare"]
     stamp, wanted = folder.static_stamp(supervisor.environment)
     if not stamp.exists() or stamp.read_text() != wanted:
-        supervisor.step("collectstatic", [*manage, "collectstatic", "--no-input", "--verbosity", "0"])
-        stamp.write_text(wanted)
+        argv.append("--static")
+    kept = options.data / "secrets" / ("demo.json" if options.demo else "first-admin.json")
     if options.demo:
-        kept = options.data / "secrets" / "demo.json"
-        words = [] if options.agents else ["--no-agents"]
-        supervisor.step("demo_seed", [*manage, "demo_seed", "--credentials", str(kept), *words])
+        argv += ["--demo"] if options.agents else ["--demo", "--no-agents"]
+    else:
+        kept.unlink(missing_ok=True)
+    slow = {"FENCEPOST_STATEMENT_TIMEOUT_MS": MIGRATION_STATEMENT_MS}
+    supervisor.step("prepare", [*argv, "--credentials", str(kept)], slow)
+    stamp.write_text(wanted)
+    if options.demo:
         return read_credentials(kept)
-    once = options.data / "secrets" / "first-admin.json"
-    once.unlink(missing_ok=True)
-    supervisor.step("first_admin", [*manage, "first_admin", "--credentials", str(once)])
-    credentials = read_credentials(once) if once.exists() else {}
-    once.unlink(missing_ok=True)
+    credentials = read_credentials(kept) if kept.exists() else {}
+    kept.unlink(missing_ok=True)
     return credentials
 
 
