@@ -19,6 +19,7 @@ from reviews.desk import reading
 from reviews.desk.viewers.patch import PatchedFile
 from reviews.desk.viewers.pictures import NotAPicture
 from reviews.desk.viewers.reports import Case, Report, compared
+from reviews.shell.words import NBSP, span
 
 FOLD_OVER = 120
 """Lines of output shown whole; of more, the first and last ``FOLD_KEEPS``."""
@@ -62,8 +63,15 @@ class Command:
         return self.exit_code not in (None, 0)
 
     @property
-    def is_folded(self) -> bool:
-        return any(line.skipped for line in self.lines)
+    def exit_words(self) -> str:
+        return f"exit {self.exit_code}"
+
+    @property
+    def duration_words(self) -> str:
+        """How long it took; empty when nobody says."""
+        if self.duration_ms is None:
+            return ""
+        return f"{self.duration_ms / 1_000:.1f}{NBSP}s" if self.duration_ms < 60_000 else span(self.duration_ms / 1_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +147,35 @@ class Tests:
     has_before: bool = False
     shown: tuple[Case, ...] = field(default=())
     more: int = 0
+
+    @property
+    def passed(self) -> int:
+        return self.report.count("passed")
+
+    @property
+    def failed(self) -> int:
+        return self.report.count("failed")
+
+    @property
+    def skipped(self) -> int:
+        return self.report.count("skipped")
+
+    @property
+    def fixed(self) -> int:
+        return self.report.changed("fixed")
+
+    @property
+    def fresh(self) -> int:
+        return self.report.changed("new")
+
+    @property
+    def filters(self) -> list[tuple[str, str, int]]:
+        """The lists one may look at: slug, word, count."""
+        notable = sum(_is_wanted(case, "") for case in self.report.cases)
+        all_lists = [("failed", "Failed", self.failed), ("skipped", "Skipped", self.skipped)]
+        first = [("", "Changed" if self.has_before else "Failed", notable)]
+        rest = all_lists if self.has_before else all_lists[1:]
+        return [*first, *(one for one in rest if one[2]), ("all", "All", len(self.report.cases))]
 
 
 def of_kind(items: Iterable[Item], *kinds: EvidenceKind) -> list[Item]:

@@ -9,6 +9,8 @@ from xml.etree.ElementTree import Element, ParseError
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
+from reviews.shell.words import NBSP
+
 CASES_LIMIT = 5_000
 BYTES_LIMIT = 2 * 1024 * 1024
 
@@ -27,6 +29,19 @@ class Case:
     @property
     def key(self) -> tuple[str, str]:
         return self.group, self.name
+
+    @property
+    def label(self) -> str:
+        """The word of the table: what changed, else the result."""
+        if self.change and not (self.change == "new" and self.result == "failed"):
+            return self.change
+        return "new, failed" if self.change else self.result
+
+    @property
+    def time(self) -> str:
+        """How long it took, in words."""
+        seconds = self.seconds or 0.0
+        return f"{seconds * 1_000:.0f}{NBSP}ms" if seconds < 1 else f"{seconds:.1f}{NBSP}s"
 
 
 @dataclass(frozen=True, slots=True)

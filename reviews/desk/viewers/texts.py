@@ -38,7 +38,7 @@ def visible(text: str) -> SafeString:
 
 def _named(character: str) -> SafeString:
     name = unicodedata.name(character, "control character").lower()
-    return format_html('<span class="inv" title="{}">U+{:04X}</span>', name, ord(character))
+    return format_html('<span class="inv" title="{}">U+{}</span>', name, f"{ord(character):04X}")
 
 
 def cut(line: str) -> tuple[str, int]:

@@ -1,0 +1,104 @@
+"""Quiet claims and what is known about each: the facts behind an operator's decision.
+
+Promises: nothing here guesses; guesses are made of these facts by the page. Every list is bounded;
+only pools that were passed in are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import Count, F, Max, Min, Q, Sum
+from django.db.models.functions import Coalesce, Now
+
+from claims.models import Agent, EvidenceFile, Task
+from claims.selectors.badges import quiet_claims
+from claims.selectors.board import COUNT_LIMIT, quiet
+from claims.selectors.tasks import agents_for
+from claims.vocabulary import State
+
+QUIET_LIMIT = 100
+AGENTS_LIMIT = 20
+
+
+def rows(pool_ids: Sequence[int]) -> list[Task]:
+    """Quiet claims with runner, attempt and lease, longest quiet first. One query."""
+    found = quiet_claims(pool_ids).select_related("pool", "runner", "runner__owner", "attempt", "attempt__owner", "lease")
+    return list(found.annotate(is_quiet=quiet()).order_by("lease__expires_at", "id")[:QUIET_LIMIT])
+
+
+def count(pool_ids: Sequence[int]) -> int:
+    """How many there are, at most ``COUNT_LIMIT`` + 1: the badge's own query."""
+    return quiet_claims(pool_ids).order_by()[: COUNT_LIMIT + 1].count()
+
+
+def find(task_id: UUID, pool_ids: Sequence[int]) -> Task | None:
+    """A task of these pools with its claim, whatever its state. One query."""
+    found = Task.objects.filter(pk=task_id, pool_id__in=pool_ids)
+    related = ("pool", "runner", "runner__owner", "attempt", "attempt__owner", "lease")
+    return found.select_related(*related).annotate(is_quiet=quiet()).first()
+
+
+@dataclass(frozen=True, slots=True)
+class Pulse:
+    """The claims of some pools together. ``oldest_sign`` is the oldest last sign of life among live ones."""
+
+    live: int
+    quiet: int
+    oldest_sign: datetime | None
+
+
+def pulse(pool_ids: Sequence[int]) -> Pulse:
+    """How many claims live, how many are quiet, and how long the stillest live one is still. One query."""
+    claimed = Task.objects.filter(pool_id__in=pool_ids, state=State.CLAIMED)
+    sign = Coalesce("lease__renewed_at", "attempt__started_at")
+    is_live = Q(lease__expires_at__gt=Now(), attempt__scheduler_epoch=F("pool__scheduler_epoch"))
+    found = claimed.aggregate(
+        live=Count("pk", filter=is_live), all=Count("pk"), oldest=Min(sign, filter=is_live)
+    )
+    return Pulse(found["live"], found["all"] - found["live"], found["oldest"])
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What is true around one claim: its evidence, its runner's other claims, who could take it."""
+
+    files: int
+    size_bytes: int
+    runner_live: int
+    runner_quiet: int
+    runner_last_sign: datetime | None
+    others_last_sign: datetime | None
+    fit: Sequence[Agent]
+    fit_idle: int
+
+
+def around(task: Task) -> Around:
+    """The facts around a claim. Four queries."""
+    kept = EvidenceFile.objects.filter(attempt_id=task.attempt_id).aggregate(files=Count("id"), size=Sum("size"))
+    sign = Coalesce("lease__renewed_at", "attempt__started_at")
+    others = Task.objects.filter(pool_id=task.pool_id, state=State.CLAIMED).exclude(pk=task.pk)
+    mine = Q(runner_id=task.runner_id)
+    found = others.aggregate(
+        live=Count("pk", filter=mine & Q(lease__expires_at__gt=Now())),
+        quiet=Count("pk", filter=mine & Q(lease__expires_at__lte=Now())),
+        last=Max(sign, filter=mine & Q(lease__expires_at__gt=Now())),
+        last_of_others=Max(sign, filter=~mine & Q(lease__expires_at__gt=Now())),
+    )
+    fit = [agent for agent in agents_for(task, AGENTS_LIMIT)[0] if agent.pk != task.runner_id]
+    busy = set(
+        Task.objects.filter(state=State.CLAIMED, runner_id__in=[agent.pk for agent in fit]).values_list("runner_id", flat=True)
+    )
+    return Around(
+        kept["files"],
+        kept["size"] or 0,
+        found["live"],
+        found["quiet"],
+        found["last"],
+        found["last_of_others"],
+        fit,
+        sum(agent.pk not in busy for agent in fit),
+    )

@@ -1,0 +1,123 @@
+"""/reviews/<delivery>: the decision page, its fragments, and the draft that is kept while one types."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from claims.selectors import deliveries
+from claims.vocabulary import Right
+from reviews.desk import drafts, evidence, page
+from reviews.desk.page import Asked, Opened
+from reviews.shell.draw import draw, is_fragment
+from reviews.shell.rights import signed_in
+
+NOT_YOURS = "Only a reviewer of this pool can write verdicts here."
+
+
+@signed_in
+@require_safe
+def show(request: HttpRequest, delivery: UUID) -> HttpResponse:
+    """The page."""
+    return page.drawn(request, page.opened(request, delivery), partial="desk")
+
+
+@signed_in
+@require_safe
+def sheet(request: HttpRequest, delivery: UUID, sheet: str) -> HttpResponse:
+    """One sheet: a dialog of the page, and an address of its own where no script opens it."""
+    if sheet not in page.SHEETS:
+        raise Http404(page.MISSING)
+    one = page.opened(request, delivery)
+    if not one.standing.may_decide or one.is_superseded:
+        return HttpResponseRedirect(reverse("review", args=[delivery]))
+    return page.drawn(request, one, Asked(sheet=sheet), partial="sheets")
+
+
+@signed_in
+@require_safe
+def file(request: HttpRequest, delivery: UUID, index: int) -> HttpResponse:
+    """One file of the diff, drawn although it is large or far down."""
+    one = page.opened(request, delivery)
+    if not is_fragment(request):
+        return page.drawn(request, one, Asked(file=index))
+    diff = evidence.diff_of(one.items, deliveries.facts_of(one.delivery), drafts.viewed(one.person.pk, delivery), index)
+    found = next((each for each in diff.files if each.file.index == index), None)
+    if found is None:
+        raise Http404(page.MISSING)
+    return draw(request, "decision.html", {"delivery": one.delivery, "diff": diff, "each": found}, partial="file")
+
+
+@signed_in
+@require_safe
+def command(request: HttpRequest, delivery: UUID, number: int) -> HttpResponse:
+    """One command with its whole output."""
+    return page.drawn(request, page.opened(request, delivery), Asked(command=number), partial="commands")
+
+
+@signed_in
+@require_safe
+def arrival(request: HttpRequest, delivery: UUID) -> HttpResponse:
+    """Whether something happened to this round while it was being read."""
+    return page.drawn(request, page.opened(request, delivery), partial="arrival")
+
+
+@signed_in
+@require_POST
+def save(request: HttpRequest, delivery: UUID) -> HttpResponse:
+    """Keep what was typed. A script hears that it is kept; a form goes on to where its button leads."""
+    one = reviewing(request, delivery)
+    drafts.save(one.person.pk, delivery, len(one.acceptance), request.POST.dict())
+    _keep_met(request, one)
+    _comments(request, one)
+    if is_fragment(request):
+        return HttpResponse(status=204)
+    then = request.POST.get("then", "")
+    if then in page.SHEETS:
+        return HttpResponseRedirect(reverse("review-sheet", args=[delivery, then]) + f"#sheet-{then}")
+    tab = "?tab=talk#talk" if "comment_do" in request.POST or "remove_comment" in request.POST else ""
+    return HttpResponseRedirect(reverse("review", args=[delivery]) + tab)
+
+
+def _keep_met(request: HttpRequest, one: Opened) -> None:
+    """Keep Met from the round before: one press, where the evidence is the same."""
+    number = request.POST.get("keep", "")
+    if number.isascii() and number.isdigit() and len(number) < 4:
+        drafts.save(one.person.pk, one.delivery.pk, len(one.acceptance), {f"verdict-{int(number)}": "met"})
+
+
+def _comments(request: HttpRequest, one: Opened) -> None:
+    if request.POST.get("comment_do") == "add":
+        drafts.add_comment(one.person.pk, one.delivery.pk)
+    number = request.POST.get("remove_comment", "")
+    if number.isascii() and number.isdigit() and len(number) < 18:
+        drafts.remove_comment(one.person.pk, one.delivery.pk, int(number))
+
+
+@signed_in
+@require_POST
+def viewed(request: HttpRequest, delivery: UUID) -> HttpResponse:
+    """Mark a file of the diff as looked at, or not; private to the person."""
+    one = page.opened(request, delivery)
+    path = request.POST.get("path", "")[:1_000].replace("\x00", "")
+    drafts.set_viewed(one.person.pk, delivery, path, is_viewed=request.POST.get("is_viewed") == "yes")
+    if is_fragment(request):
+        return HttpResponse(status=204)
+    anchor = request.POST.get("anchor", "")
+    where = f"#f{anchor}" if anchor.isascii() and anchor.isdigit() else "#diff"
+    return HttpResponseRedirect(reverse("review", args=[delivery]) + f"?tab=diff{where}")
+
+
+def reviewing(request: HttpRequest, delivery: UUID) -> Opened:
+    """The delivery, for a person with the right to review in its pool.
+
+    Raises ``PermissionDenied`` for others who may see it, ``Http404`` for the rest.
+    """
+    one = page.opened(request, delivery)
+    if not one.pool.allows(Right.REVIEWER):
+        raise PermissionDenied(NOT_YOURS)
+    return one

@@ -1,0 +1,58 @@
+"""What runs beside the web: queues, sweeps, the database. Each figure or the sentence that it is not known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from redis import Redis
+from redis.exceptions import RedisError
+
+from claims.selectors import operations
+from reviews.shell.words import NBSP, span
+
+QUEUES = ("attempts", "upkeep")
+PATIENCE_SECONDS = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One row: ``is_doubtful`` draws it as something to look at."""
+
+    name: str
+    value: str
+    is_doubtful: bool = False
+
+
+def lines() -> list[Line]:
+    """Every figure of "Queues and workers". One query, one round trip to the broker."""
+    found = operations.database()
+    return [
+        *_queues(),
+        Line("Outbox, oldest row no reader may see yet", _short(found.outbox_lag), found.outbox_lag > 5),
+        Line("Oldest transaction", _short(found.oldest_transaction), found.oldest_transaction > 30),
+    ]
+
+
+def _queues() -> list[Line]:
+    if urlsplit(settings.FENCEPOST_BROKER_URL).scheme not in ("redis", "rediss"):
+        return [Line("Celery queues", "not counted: the broker is not Redis")]
+    try:
+        broker = Redis.from_url(
+            settings.FENCEPOST_BROKER_URL, socket_timeout=PATIENCE_SECONDS, socket_connect_timeout=PATIENCE_SECONDS
+        )
+        with broker, broker.pipeline(transaction=False) as pipe:
+            for queue in QUEUES:
+                pipe.llen(queue)
+            counts = pipe.execute()
+    except (RedisError, OSError):
+        return [Line("Celery queues", "the broker does not answer; no work is lost by that", is_doubtful=True)]
+    return [
+        Line(f"Celery, queue {queue}", f"{count:,} waiting", count > 1_000)
+        for queue, count in zip(QUEUES, counts, strict=True)
+    ]
+
+
+def _short(seconds: float) -> str:
+    return f"{seconds * 1_000:.0f}{NBSP}ms" if seconds < 1 else span(seconds)
