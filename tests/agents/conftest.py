@@ -25,6 +25,8 @@ def deliver(**body):
     (out / "delivery.json").write_text(json.dumps({"summary": "done", "needs": "look", "claims": {"1": "yes"}, **body}))
 """
 
+EDIT = 'p = pathlib.Path("page.html"); p.write_text(p.read_text() + "<p>No invoices yet.</p>\\n")\n'
+
 
 def git(folder: Path, *words: str) -> str:
     """Run git in a folder; its output."""

@@ -19,7 +19,7 @@ from claims import evidence, transitions
 from claims.models import Attempt, CanonicalCommit, Token
 from claims.outcomes import Decided
 from claims.vocabulary import ReviewPolicy, Verdict
-from tests.agents.conftest import Workers, git
+from tests.agents.conftest import EDIT, Workers, git
 from tests.support.world import judgement
 
 TESTS = {
@@ -28,7 +28,6 @@ TESTS = {
     "run": "echo '3 passed'; echo oops >&2; mkdir -p build; cp report.xml build/junit.xml",
 }
 REPORT = {"kind": "test-report", "name": "report", "path": "build/junit.xml"}
-EDIT = 'p = pathlib.Path("page.html"); p.write_text(p.read_text() + "<p>No invoices yet.</p>\\n")\n'
 
 
 def text_of(sha256: str) -> str:
