@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
+import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -21,11 +22,12 @@ RAN_BY_WORKER = {"ranBy": "worker"}
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """Where and how commands run here, and when they must stop."""
+    """Where and how commands run here, and when they must stop. ``deadline`` is monotonic, for all together."""
 
     workspace: Workspace
     environment: Mapping[str, str]
     limits: Limits
+    deadline: float
     is_stopped: Callable[[], bool]
 
 
@@ -75,10 +77,10 @@ def _command(collection: Collection, bench: Bench, requirement: Requirement, nam
         else f"{requirement.name or name}.run"
     )
     output = bench.workspace.root / "cmd" / f"{name}.log"
+    seconds = max(1.0, min(bench.limits.time_seconds, bench.deadline - time.monotonic()))
+    limits = replace(bench.limits, time_seconds=seconds)
     argv = ["/bin/sh", "-c", requirement.run or ""]
-    ended = commands.run(
-        argv, bench.workspace.work, bench.environment, bench.limits, output, bench.is_stopped
-    )
+    ended = commands.run(argv, bench.workspace.work, bench.environment, limits, output, bench.is_stopped)
     meta = {
         **RAN_BY_WORKER,
         "command": requirement.run,

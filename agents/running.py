@@ -105,10 +105,10 @@ def _work(job: Job) -> str:
     try:
         workspace = _workspace(job)
         return _do(job, workspace)
-    except (GitFailed, CannotCollect) as error:
-        return _left(job, GivenUp(f"{error}."))
     except GivenUp as given_up:
         return _left(job, given_up)
+    except (GitFailed, CannotCollect, OSError) as error:
+        return _left(job, GivenUp(f"{error}."))
     finally:
         if workspace is not None:
             workspaces.keep_log(workspace, job.order.fence.attempt_id)
@@ -117,7 +117,10 @@ def _work(job: Job) -> str:
 
 def _do(job: Job, workspace: Workspace) -> str:
     order, specification = job.order, parse_input(job.order.input)
-    limits = _limits(job.profile)
+    limits, deadline = (
+        _limits(job.profile),
+        time.monotonic() + settings.FENCEPOST_ATTEMPT_TIME_LIMIT_SECONDS * 7 / 8,
+    )
     with_token = _environment(job, workspace)
     token = tokens.mint(
         agent_id=order.agent_id, attempt_id=order.fence.attempt_id, name=f"run of T-{order.number}",
@@ -138,7 +141,7 @@ def _do(job: Job, workspace: Workspace) -> str:
     head = workspaces.commit(workspace, f"T-{order.number}, round {order.round}: {order.title}")
     runs.note_commit(job.run, head)
     collection = Collection(job.caller, order.fence, specification)
-    bench = evidence.Bench(workspace, _without_authority(with_token), limits, job.renewer.is_lost)
+    bench = evidence.Bench(workspace, _without_authority(with_token), limits, deadline, job.renewer.is_lost)
     evidence.gather(collection, bench, handed_in, head)
     if job.renewer.lost or collection.refused:
         return _left(job, None, collection.refused)
