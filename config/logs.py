@@ -14,6 +14,16 @@ import structlog
 
 TOKEN = re.compile(r"fp_[A-Za-z0-9_\-]{6,}")
 MASK = "fp_***"
+QUIET = (
+    # A tick every two seconds would drown what the jobs themselves say.
+    "celery.beat",
+    "celery.app.trace",
+    "celery.worker.strategy",
+    "django_structlog.celery.receivers",
+    "httpx",
+    "httpcore",
+    "PIL",
+)
 _SHARED: list[Any] = [
     structlog.contextvars.merge_contextvars,
     structlog.stdlib.add_logger_name,
@@ -65,7 +75,6 @@ def logging_of(level: str) -> dict[str, Any]:
             structlog.processors.JSONRenderer(default=str),
         ],
     }
-    quiet = {"level": "WARNING"}
     return {
         "version": 1,
         "disable_existing_loggers": False,
@@ -77,13 +86,6 @@ def logging_of(level: str) -> dict[str, Any]:
             "django.server": {"handlers": [], "level": level, "propagate": True},
             # The request's own line says what was answered, with its id; this logger comes after it.
             "django.request": {"level": "ERROR"},
-            # A tick every two seconds would drown what the jobs themselves say.
-            "celery.beat": quiet,
-            "celery.app.trace": quiet,
-            "celery.worker.strategy": quiet,
-            "django_structlog.celery.receivers": quiet,
-            "httpx": quiet,
-            "httpcore": quiet,
-            "PIL": quiet,
+            **{name: {"level": "WARNING"} for name in QUIET},
         },
     }

@@ -47,7 +47,7 @@ class Program:
     stop_signal: int = signal.SIGTERM
     orphan_signal: int = signal.SIGTERM
     stop_seconds: float = 10.0
-    ready_seconds: float = 60.0
+    ready_seconds: float = 180.0
     demote: Sequence[str] = ()
     is_server: bool = False
     may_end: bool = False  # whether status 0 is its end, and no crash
@@ -124,7 +124,9 @@ class Supervisor:
 
     def turn(self, seconds: float, *others: Program) -> None:
         """One turn: wait at most `seconds` for a signal, reap, restart what is due."""
-        select.select([self._wake], [], [], seconds)
+        due = [program.retry_at for program in self.programs if program.retry_at is not None]
+        until_due = max(0.0, min(due, default=float("inf")) - time.monotonic())
+        select.select([self._wake], [], [], min(seconds, until_due))
         self._drain()
         if self.ending:
             raise Stopped
