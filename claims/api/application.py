@@ -20,6 +20,7 @@ from claims.outcomes import Refused, Why
 
 log = structlog.get_logger(__name__)
 
+MOST_FLAWS = 100
 PROTOCOL = frozenset({"fence", "schedulerEpoch", "claimGeneration"})
 """Fields that make the protocol: a body without them is from a client that does not know fences."""
 
@@ -65,7 +66,10 @@ def _refusal(request: HttpRequest, error: Any) -> HttpResponse:
 
 @api.exception_handler(ValidationError)
 def _invalid(request: HttpRequest, error: Any) -> HttpResponse:
-    flaws = [(_pointer(found), str(found["msg"]).removeprefix("Value error, ")) for found in error.errors]
+    flaws = [
+        (_pointer(found), str(found["msg"]).removeprefix("Value error, "))
+        for found in error.errors[:MOST_FLAWS]
+    ]
     lacking = sorted(
         {
             found["loc"][-1]

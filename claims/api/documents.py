@@ -56,8 +56,8 @@ def read_document(body: bytes) -> Any:
 
 def _bound(text: str) -> None:
     """Refuse depth and number of parts before anything recursive sees the text."""
-    if text.count(",") > MAX_PARTS:
-        raise Unreadable(f"The body has more than {MAX_PARTS} parts.")
+    if text.count(",") + 1 >= MAX_PARTS:
+        raise Unreadable(f"The body has {MAX_PARTS} parts or more.")
     if text.count("[") + text.count("{") <= MAX_DEPTH:
         return
     depth = 0

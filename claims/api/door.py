@@ -231,12 +231,11 @@ def _see_task(visit: Visit, task_id: UUID | None) -> None:
 
 def _read_body(visit: Visit, request: HttpRequest) -> None:
     refuse_encoding(request)
+    if not declared_length(request):
+        raise Refusal(Why.MALFORMED, "The body is empty; send a JSON object with its Content-Length.")
     if _JSON.fullmatch((request.headers.get("Content-Type") or "").strip()) is None:
         raise Refusal(Why.UNSUPPORTED_MEDIA, "Send the body as application/json in UTF-8.")
-    declared = request.META.get("CONTENT_LENGTH") or "0"
-    if not declared.isdigit():
-        raise Refusal(Why.MALFORMED, "Content-Length is not a number.")
-    if int(declared) > MAX_BYTES:
+    if declared_length(request) > MAX_BYTES:
         raise Refusal(Why.TOO_LARGE, f"A body is at most {MAX_BYTES} bytes.")
     try:
         raw = request.body
@@ -244,8 +243,6 @@ def _read_body(visit: Visit, request: HttpRequest) -> None:
         raise Refusal(Why.TOO_LARGE, f"A body is at most {MAX_BYTES} bytes.") from error
     except (RawPostDataException, OSError) as error:
         raise Refusal(Why.MALFORMED, "The body ended before it was complete.") from error
-    if not raw:
-        raise Refusal(Why.MALFORMED, "The body is empty; send a JSON object.")
     try:
         visit.body = read_document(raw)
     except Unreadable as error:
@@ -257,3 +254,13 @@ def refuse_encoding(request: HttpRequest) -> None:
     """Raise ``Refusal`` for an encoded body: nothing is unpacked here."""
     if request.headers.get("Content-Encoding", "identity").strip().lower() != "identity":
         raise Refusal(Why.UNSUPPORTED_MEDIA, "Send the body without a Content-Encoding.")
+
+
+def declared_length(request: HttpRequest) -> int:
+    """The number of bytes a body has by its Content-Length, 0 where there is none."""
+    if "chunked" in request.headers.get("Transfer-Encoding", "").lower():
+        raise Refusal(Why.MALFORMED, "Send the body with a Content-Length, not in chunks.")
+    declared = (request.META.get("CONTENT_LENGTH") or "0").strip()
+    if not declared.isascii() or not declared.isdigit() or len(declared) > 18:
+        raise Refusal(Why.MALFORMED, "Content-Length is not a number.")
+    return int(declared)

@@ -17,7 +17,7 @@ from django.http.response import HttpResponseBase
 from claims import evidence, transitions
 from claims.api import answers, rendering
 from claims.api.application import api
-from claims.api.door import Door, Visit, refuse_encoding, visit_of
+from claims.api.door import Door, Visit, declared_length, refuse_encoding, visit_of
 from claims.api.problems import Refusal, refuse
 from claims.evidence import EvidenceMismatch
 from claims.fences import Fence
@@ -173,10 +173,8 @@ def _fence_of_header(visit: Visit, request: HttpRequest) -> Fence:
 
 
 def _keep(request: HttpRequest, sha256: str) -> int:
-    declared = request.META.get("CONTENT_LENGTH") or ""
-    if not declared.isdigit():
-        raise Refusal(Why.MALFORMED, "An upload needs a Content-Length.")
-    if int(declared) > MAX_FILE_BYTES:
+    declared = declared_length(request)
+    if declared > MAX_FILE_BYTES:
         raise Refusal(Why.TOO_LARGE, f"A file is at most {MAX_FILE_BYTES} bytes.")
     try:
         size = evidence.keep(_chunks(request), sha256, MAX_FILE_BYTES)
@@ -184,7 +182,7 @@ def _keep(request: HttpRequest, sha256: str) -> int:
         raise Refusal(Why.MALFORMED, str(error)) from error
     except OSError as error:
         raise Refusal(Why.BUSY, "The bytes could not be stored; nothing was changed.") from error
-    if size != int(declared):
+    if size != declared:
         raise Refusal(Why.MALFORMED, "The body is shorter than its Content-Length.")
     return size
 

@@ -56,10 +56,9 @@ def whoami(request: HttpRequest) -> HttpResponse:
     """Whose token this is, what it may be used for, and in which pools."""
     visit = visit_of(request)
     rights = selectors.rights_of(visit.actor.id) if visit.is_person else {}
-    pools = [
-        {**pool, "rights": rights.get(pool.pop("id"), ["RUNNER"])}
-        for pool in selectors.pools_of(_pool_ids(visit))
-    ]
+    pools = selectors.pools_of(_pool_ids(visit))
+    for each in pools:
+        each["rights"] = rights.get(each.pop("id"), ["RUNNER"])
     body: dict[str, Any] = {"scopes": sorted(visit.token.scopes), "pools": pools, "labels": []}
     if visit.is_person:
         return write({"person": visit.actor.name, **body}, visit.request_id)

@@ -73,7 +73,7 @@ def pool_now(pool_id: int) -> Row:
 
 def _counts(pool_id: int) -> dict[str, int]:
     found = rows(
-        "SELECT s.state, (SELECT count(*) FROM (SELECT 1 FROM claims_task t WHERE t.pool_id = %s::bigint AND t.state = s.state LIMIT %s::int) some)"
+        "SELECT s.state, (SELECT count(*) FROM (SELECT 1 FROM claims_task t WHERE t.pool_id = %s::bigint AND t.state = s.state LIMIT %s::int) few)"
         " FROM unnest(%s::text[]) AS s(state)",
         [pool_id, CAP, [state.value for state in State]],
     )
