@@ -25,6 +25,9 @@ _READ = """SELECT h.id, h.transaction_id::text, h.pool_id, p.name, h.task_id, h.
  AND h.transaction_id < pg_snapshot_xmin(pg_current_snapshot())
  ORDER BY h.transaction_id, h.id LIMIT %s"""
 
+_PEEK = """SELECT h.id, h.pool_id, p.name, h.task_id, h.verb
+ FROM claims_history h JOIN claims_pool p ON p.id = h.pool_id WHERE h.id > %s ORDER BY h.id LIMIT %s"""
+
 _START = """SELECT coalesce(max(id), 0), pg_snapshot_xmin(pg_current_snapshot())::text FROM claims_history"""
 
 
@@ -65,6 +68,16 @@ def read(after: Cursor, limit: int = 1_000) -> tuple[list[Told], Cursor]:
         return [], after
     found = [Told(row[0], row[2], row[3], row[4], row[5]) for row in rows]
     return found, Cursor(rows[-1][1], rows[-1][0], max(after.highest_id, *(row.id for row in found)))
+
+
+def peek(after_id: int, limit: int = 1_000) -> list[Told]:
+    """Rows above an id that are committed now, however many older transactions still run.
+
+    Early but not whole: a row with a lower id may commit later, and only ``read`` tells of that.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_PEEK, [after_id, limit])
+        return [Told(*row) for row in cursor.fetchall()]
 
 
 def newest(pool_ids: Iterable[int] | None = None) -> dict[str, int]:

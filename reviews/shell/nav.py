@@ -17,8 +17,6 @@ from claims.selectors.seen import SeenPool
 from claims.vocabulary import Right
 from reviews.shell.requests import person_of
 
-OPERATIONS = "/operations"
-
 
 @dataclass(frozen=True, slots=True)
 class NavItem:
@@ -50,7 +48,7 @@ def nav_of(request: HttpRequest, pools: Sequence[SeenPool]) -> tuple[NavItem, ..
         items.append(item("Reviews", reverse("reviews"), "r", badges.reviews_waiting(person.pk, pools)))
     items.append(item("Board", reverse("board"), "b"))
     if any(pool.allows(Right.OPERATOR) for pool in pools):
-        items.append(item("Operations", OPERATIONS, "o", badges.operations_waiting(pools)))
+        items.append(item("Operations", reverse("operations"), "o", badges.operations_waiting(pools)))
     return tuple(items)
 
 
@@ -58,4 +56,4 @@ def operations_url(pool: SeenPool | None) -> str:
     """Where a pool is operated, for those who may; else nothing."""
     if pool is None or not pool.allows(Right.OPERATOR):
         return ""
-    return f"{OPERATIONS}?pool={pool.name}"
+    return f"{reverse('operations')}?pool={pool.name}"

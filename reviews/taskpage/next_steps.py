@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.urls import reverse
+
 from claims.models import Task
 from claims.selectors.seen import SeenPool
 from claims.vocabulary import ReclaimPolicy, ReviewPolicy, Right, State
@@ -51,7 +53,7 @@ def steps_of(task: Task, pool: SeenPool, viewer_id: int) -> list[Step]:
 
 
 def _delivered(task: Task, pool: SeenPool, viewer_id: int) -> list[Step]:
-    url = f"/reviews/{task.delivery_id}"
+    url = reverse("review", kwargs={"delivery": task.delivery_id})
     who = waits_for(task, viewer_id)
     maker = task.delivery is not None and viewer_id in task.delivery.makers
     mine = pool.allows(Right.REVIEWER) and not maker

@@ -20,7 +20,8 @@ function paint(crit) {
   const note = crit.querySelector("[data-note]");
   if (note) {
     note.querySelector("label").textContent = WHY[given] ?? "Note";
-    note.toggleAttribute("data-quiet", !note.querySelector("textarea").value && (given === "" || given === "met"));
+    const quiet = note.querySelector("textarea").value ? "" : { "": "open", met: "met" }[given] ?? "";
+    if (quiet) note.dataset.quiet = quiet; else delete note.dataset.quiet;
   }
   const kept = crit.querySelector("[data-keep]");
   if (kept) kept.hidden = given !== "";
@@ -75,4 +76,5 @@ document.addEventListener("click", (event) => {
   event.preventDefault();
   give(kept.closest("[data-crit]"), "met");
 });
+for (const form of document.querySelectorAll("[data-draft]")) form.dataset.scripted = "";
 if (document.querySelector(".foot [data-sheet]")) crits().forEach(paint);

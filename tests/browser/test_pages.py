@@ -1,0 +1,133 @@
+"""Every page at 390 and 1280 px, light and dark: nothing axe objects to, nothing scrolls sideways, no error logged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from tests.browser.conftest import THEMES, WIDTHS, Open, Site
+
+PAGES = {
+    "board": "/board",
+    "table": "/board?view=table",
+    "filtered": "/board?agent=agent-7&q=nothing",
+    "inbox": "/reviews",
+    "bucket": "/reviews/bucket/must",
+    "spec": "/tasks/{told}/spec",
+    "rounds": "/tasks/{told}/rounds",
+    "claim": "/tasks/{quiet}/claim",
+    "timeline": "/tasks/{told}/timeline",
+    "yaml": "/tasks/{told}/yaml",
+    "held": "/tasks/{held}",
+    "missing": "/tasks/T-999999",
+}
+
+
+def address(site: Site, name: str) -> str:
+    return PAGES[name].format(**{key: f"T-{task.number}" for key, task in site.tasks.items()})
+
+
+def no_violations(page: Any) -> None:
+    found = Axe().run(page).response["violations"]
+    assert not found, [(one["id"], [node["html"][:200] for node in one["nodes"][:3]]) for one in found]
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_accessible_and_fits_its_width(
+    site: Site, open_page: Open, name: str, width: int, theme: str
+) -> None:
+    page = open_page(address(site, name), who=site.world.ines, width=width, theme=theme)
+    no_violations(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_signing_in_is_accessible_and_fits_its_width(
+    site: Site, open_page: Open, width: int, theme: str
+) -> None:
+    page = open_page("/signin?next=/reviews", width=width, theme=theme)
+    no_violations(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_nothing_scrolls_sideways_at_320_px_with_text_twice_as_large(site: Site, open_page: Open) -> None:
+    for name in ("board", "inbox", "timeline", "claim"):
+        page = open_page(address(site, name), who=site.world.ines, width=320)
+        page.evaluate("document.documentElement.setAttribute('data-drawn', '')")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320, name
+
+
+def test_without_script_a_person_finds_filters_reads_and_signs_out(site: Site, open_page: Open) -> None:
+    page = open_page("/board", who=site.world.ines, script=False)
+    page.get_by_role("searchbox", name="Filter tasks").fill("agent:agent-3")
+    page.get_by_role("button", name="Apply").click()
+    assert "agent=agent-3" in page.url
+    page.get_by_role("link", name="Remove filter agent agent-3").click()
+    page.get_by_role("link", name="Billing page: empty state when there are no invoices").click()
+    page.get_by_role("navigation", name="Task").get_by_role("link", name="Spec").click()
+    assert page.get_by_role("heading", name="Acceptance").is_visible()
+    page.get_by_role("navigation", name="Main", exact=True).get_by_role("link", name="Reviews").click()
+    assert page.get_by_role("heading", level=1).inner_text().endswith("for your decision")
+
+
+def test_a_person_signs_in_with_a_password_and_comes_to_the_wanted_page(site: Site, open_page: Open) -> None:
+    def with_real_hash() -> None:
+        from django.contrib.auth.hashers import PBKDF2PasswordHasher
+        from django.contrib.auth.models import User
+
+        hasher = PBKDF2PasswordHasher()
+        User.objects.filter(username="ben").update(password=hasher.encode("a long pass phrase", "salt"))
+
+    site.commit(with_real_hash)
+    page = open_page("/board?state=OPEN")
+    page.get_by_label("Name or e-mail").fill("ben")
+    page.get_by_label("Password").fill("wrong")
+    page.get_by_role("button", name="Sign in").click()
+    assert "4 tries left" in page.get_by_role("alert").inner_text()
+    page.get_by_label("Password").fill("a long pass phrase")
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url("**/board?state=OPEN")
+    page.get_by_role("button", name="Ben Okafor, your menu").click()
+    page.get_by_role("button", name="Sign out").first.click()
+    page.wait_for_url("**/signin")
+
+
+def test_the_board_on_a_phone_shows_one_column_and_a_strip_to_choose_it(site: Site, open_page: Open) -> None:
+    page = open_page("/board", who=site.world.ines, width=390)
+    assert page.locator(".board .col:visible").count() == 1
+    page.get_by_role("navigation", name="Columns").get_by_role("link", name="Done").click()
+    assert page.locator(".board .col:visible").get_attribute("id") == "done"
+    assert page.get_by_role("navigation", name="Main, short").is_visible()
+
+
+def test_the_theme_is_chosen_in_the_menu_and_stays(site: Site, open_page: Open) -> None:
+    page = open_page("/board", who=site.world.ines)
+    page.get_by_role("button", name="Ines Halvorsen, your menu").click()
+    page.locator("#me").get_by_role("button", name="Dark").click()
+    page.wait_for_load_state()
+    assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "dark"
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+
+
+def test_durations_are_kept_true_while_the_page_is_open(site: Site, open_page: Open) -> None:
+    page = open_page("/signin")
+    page.clock.install()
+    page = open_page(f"/tasks/T-{site.tasks['done'].number}/timeline", who=site.world.ines)
+    page.context.new_page().close()
+    page.clock.install()
+    page.reload()
+    page.clock.fast_forward("02:00:00")
+    page.goto("/reviews")
+    page.clock.fast_forward("02:05:00")
+    assert page.locator("time[data-span=since]").first.inner_text().startswith("2\u00a0h")
+
+
+def test_a_digest_opens_to_its_whole_value(site: Site, open_page: Open) -> None:
+    page = open_page(address(site, "spec"), who=site.world.ines)
+    page.locator(".digest summary").first.click()
+    assert page.locator(".digest .whole code").first.inner_text() == site.tasks["told"].input_digest
