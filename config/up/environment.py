@@ -69,9 +69,11 @@ def _make(venv: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "venv", "--clear", str(venv)], capture_output=True, text=True
     )
-    if done.returncode != 0:
-        hint = "On Debian and Ubuntu, install the package python3-venv."
-        raise Failed(f"A virtual environment could not be made: {_reason(done.stdout + done.stderr)} {hint}")
+    if done.returncode == 0:
+        return
+    if "ensurepip" in done.stdout + done.stderr:
+        raise Failed("This Python lacks venv; on Debian and Ubuntu, install the package python3-venv.")
+    raise Failed(f"A virtual environment could not be made: {_reason(done.stdout + done.stderr)}")
 
 
 def _reason(text: str) -> str:
