@@ -16,7 +16,7 @@ _LIMITS = ("time_limit_seconds", "memory_mb", "output_bytes", "concurrency", "tt
 
 
 class Command(BaseCommand):
-    help = "Let workers run an agent in a pool: `agent_profile set AGENT POOL [options] -- COMMAND...`; or list, enable, disable."
+    help = "Let workers run an agent in a pool: `agent_profile set AGENT POOL [options] --command WORD...`; or list, enable, disable."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)
@@ -40,7 +40,9 @@ class Command(BaseCommand):
         )
         for name in _LIMITS:
             make.add_argument(f"--{name.replace('_', '-')}", type=int)
-        make.add_argument("command", nargs=REMAINDER, metavar="-- COMMAND")
+        make.add_argument(
+            "--command", nargs=REMAINDER, default=[], metavar="WORD", help="all words after it; give it last"
+        )
 
     def handle(self, *args: Any, **given: Any) -> None:
         getattr(self, f"_{given['verb']}")(given)
@@ -89,9 +91,8 @@ class Command(BaseCommand):
         wanted = {
             name: given[name] for name in ("repository", "base_ref", *_LIMITS) if given[name] is not None
         }
-        command = given["command"][1:] if given["command"][:1] == ["--"] else given["command"]
-        if command:
-            wanted["command"] = command
+        if given["command"]:
+            wanted["command"] = given["command"]
         if given["variable"]:
             wanted["environment"] = dict(pair.partition("=")[::2] for pair in given["variable"])
         for name, value in wanted.items():
