@@ -1,0 +1,13 @@
+"""The agent's side of Fencepost: claim work, renew beside it, hand in evidence.
+
+Promises: nothing of the server is imported; every write carries the fence it was granted under;
+the local clock may only make the work stop sooner, never go on for longer.
+"""
+
+from .calls import Client
+from .evidence import Evidence, Item
+from .grants import Grant
+from .problems import Lost, Problem, Stopped, Unreachable
+from .working import Working
+
+__all__ = ["Client", "Evidence", "Grant", "Item", "Lost", "Problem", "Stopped", "Unreachable", "Working"]

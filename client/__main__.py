@@ -1,0 +1,5 @@
+"""``python -m client``: the command line without installing it."""
+
+from .cli import main
+
+main()
