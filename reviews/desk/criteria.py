@@ -53,6 +53,11 @@ class Row:
         return CODES.get(self.given.word, "")
 
     @property
+    def quiet(self) -> str:
+        """Whether the note has nothing to say yet, and under which verdict: open or met."""
+        return {"": "open", "met": "met"}.get(self.given.word, "") if not self.given.note else ""
+
+    @property
     def why(self) -> str:
         """What the note is for."""
         return {"not-met": "Why not met", "cannot-tell": "What is missing to tell"}.get(self.given.word, "Note")

@@ -147,6 +147,7 @@ class Tests:
     has_before: bool = False
     shown: tuple[Case, ...] = field(default=())
     more: int = 0
+    show: str = ""
 
     @property
     def passed(self) -> int:
@@ -173,9 +174,9 @@ class Tests:
         """The lists one may look at: slug, word, count."""
         notable = sum(_is_wanted(case, "") for case in self.report.cases)
         all_lists = [("failed", "Failed", self.failed), ("skipped", "Skipped", self.skipped)]
-        first = [("", "Changed" if self.has_before else "Failed", notable)]
+        first = ("", "Changed" if self.has_before else "Failed", notable)
         rest = all_lists if self.has_before else all_lists[1:]
-        return [*first, *(one for one in rest if one[2]), ("all", "All", len(self.report.cases))]
+        return [*(one for one in (first, *rest) if one[2]), ("all", "All", len(self.report.cases))]
 
 
 def of_kind(items: Iterable[Item], *kinds: EvidenceKind) -> list[Item]:
@@ -308,6 +309,8 @@ def tests_of(items: Sequence[Item], facts: Mapping[str, Any], before: Sequence[I
     report = _joined(mine)
     cases = compared(report.cases, _joined(earlier).cases if earlier else None)
     report = Report(cases, report.flaw)
+    if not show and not any(_is_wanted(case, "") for case in cases):
+        show = "all"
     shown = [case for case in cases if _is_wanted(case, show)]
     return Tests(
         report,
@@ -316,6 +319,7 @@ def tests_of(items: Sequence[Item], facts: Mapping[str, Any], before: Sequence[I
         has_before=bool(earlier),
         shown=tuple(shown[:CASES_SHOWN]),
         more=max(0, len(shown) - CASES_SHOWN),
+        show=show,
     )
 
 

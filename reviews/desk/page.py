@@ -141,7 +141,6 @@ def context_of(request: HttpRequest, one: Opened, asked: Asked) -> dict[str, Any
         "key": request.POST.get("key") or str(uuid4()),
         "before_url": earlier,
         "next_url": later,
-        "show_tests": request.GET.get("tests", ""),
     }
 
 

@@ -51,7 +51,7 @@ index 3333333..4444444 100644
 -    return page("billing.html", invoices=customer.invoices)
 +    invoices = customer.invoices or []
 +    return page("billing.html", invoices=invoices)
- 
+@
 diff --git a/data/plans.json b/data/plans.json
 index 5555555..6666666 100644
 --- a/data/plans.json
@@ -60,7 +60,11 @@ index 5555555..6666666 100644
 -{"plan": "basic"}
 +{"plan": "basic\u202e"}
  []
-""".replace("\\u202e", "\u202e").encode()
+""".replace("\\u202e", "\u202e").replace("\n@\n", "\n \n").encode()
+"""A diff with an excluded file that hides a bidirectional mark; ``@`` stands for an empty context line."""
+
+IN_SCOPE = DIFF[: DIFF.index(b"diff --git a/data/")]
+"""The same without the file that the task excludes."""
 
 OUTPUT = (
     b"\x1b[1m$ python3 tests/run.py\x1b[0m\r\n"
