@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
+from agents.patience import insist
 from claims import evidence, transitions
 from claims.callers import Caller
 from claims.canonical import Item, NotCanonical, canonical
@@ -148,7 +149,7 @@ class Collection:
         sha256, size = _digest_of(stream, name)
         stream.seek(0)
         evidence.keep(_chunks(stream), sha256, FILE_BYTES)
-        kept = transitions.add_file(self.caller, self.fence, sha256, size, media_type)
+        kept = insist(lambda: transitions.add_file(self.caller, self.fence, sha256, size, media_type))
         if isinstance(kept, Refused):
             self.refused = self.refused or kept
             return

@@ -10,39 +10,34 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import TypeVar
 from uuid import UUID
 
 import structlog
 from django.conf import settings
-from django.db import DatabaseError, InterfaceError, connection
 
 from agents import commands, evidence, runs, workspaces
 from agents.collecting import CannotCollect, Collection, read_delivery
 from agents.git import GitFailed
 from agents.models import AgentProfile, AttemptRun
+from agents.patience import insist
 from agents.renewing import FENCE_LOST, Renewer
 from agents.workspaces import Start, Workspace
 from claims import tokens, transitions
 from claims.callers import Actor, Caller
 from claims.inputs import parse_input
-from claims.outcomes import Committed, Delivered, Left, Refused, Why
+from claims.outcomes import Committed, Delivered, Left, Refused
 from claims.selectors.running import WorkOrder, work_order
 from claims.transitions import Account, StagedResult
 from claims.vocabulary import ActorKind, DecisionKind, Source
 
 log = structlog.get_logger(__name__)
-T = TypeVar("T")
 
 CANNOT_BE_DONE = 65
-PATIENCE_SECONDS = 60.0
 TOKEN_SPARE_SECONDS = 300
 LOG_TAIL_BYTES = 600
-_ASK_AGAIN = frozenset({Why.BUSY, Why.OUTCOME_UNKNOWN, Why.IN_PROGRESS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +134,7 @@ def _do(job: Job, workspace: Workspace) -> str:
 
     handed_in = read_delivery(workspace.out)
     head = workspaces.commit(workspace, f"T-{order.number}, round {order.round}: {order.title}")
-    runs.note_commit(job.run, head)
+    insist(lambda: runs.note_commit(job.run, head))
     collection = Collection(job.caller, order.fence, specification)
     bench = evidence.Bench(workspace, _without_authority(with_token), limits, deadline, job.renewer.is_lost)
     evidence.gather(collection, bench, handed_in, head)
@@ -195,7 +190,7 @@ def _fail(caller: Caller, order: WorkOrder, taken: AttemptRun, given_up: GivenUp
 
 
 def _ended(taken: AttemptRun, outcome: str) -> str:
-    runs.end(taken, outcome)
+    insist(lambda: runs.end(taken, outcome))
     return outcome
 
 
@@ -238,7 +233,7 @@ def _workspace(job: Job) -> Workspace:
     branch = f"fencepost/T-{order.number}-g{order.fence.claim_generation}"
     name = workspaces.name_of(order.fence.attempt_id, job.run.starts)
     workspace = workspaces.make(name, profile.repository, profile.base_ref, branch, start)
-    runs.note_workspace(job.run, workspace.branch, workspace.base_commit)
+    insist(lambda: runs.note_workspace(job.run, workspace.branch, workspace.base_commit))
     (workspace.root / "grant.json").write_text(json.dumps(order.as_json()), encoding="utf-8")
     return workspace
 
@@ -273,22 +268,3 @@ def _without_authority(environment: dict[str, str]) -> dict[str, str]:
 def _limits(profile: AgentProfile) -> commands.Limits:
     longest = settings.FENCEPOST_ATTEMPT_TIME_LIMIT_SECONDS * 3 / 4
     return commands.Limits(min(profile.time_limit_seconds, longest), profile.memory_mb, profile.output_bytes)
-
-
-def insist(ask: Callable[[], T]) -> T:
-    """Ask again while the database is away or busy, a minute at most; every verb here may be repeated.
-
-    Raises what the last try raised.
-    """
-    until, pause = time.monotonic() + PATIENCE_SECONDS, 0.25
-    while True:
-        try:
-            answer = ask()
-            if not (isinstance(answer, Refused) and answer.why in _ASK_AGAIN) or time.monotonic() > until:
-                return answer
-        except (DatabaseError, InterfaceError):
-            connection.close()
-            if time.monotonic() > until:
-                raise
-        time.sleep(pause)
-        pause = min(3.0, pause * 2)

@@ -7,6 +7,7 @@ Nothing is ever merged: the work stays on a branch of its own, also after it was
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import hashlib
 import os
@@ -126,7 +127,7 @@ def keep_log(workspace: Workspace, attempt_id: UUID) -> None:
     """Keep the command's output beside the server's own logs when the workspace goes."""
     logs = settings.FENCEPOST_VAR / "log" / "attempts"
     logs.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if workspace.log.exists():
+    with contextlib.suppress(FileNotFoundError):
         workspace.log.replace(logs / f"{attempt_id}.log")
 
 
@@ -157,7 +158,8 @@ def _make_removable(root: Path) -> None:
         for name in names:
             inner = Path(folder) / name
             if not inner.is_symlink():
-                inner.chmod(0o700)
+                with contextlib.suppress(OSError):
+                    inner.chmod(0o700)
 
 
 def source_of(repository: str) -> Path:

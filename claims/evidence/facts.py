@@ -24,6 +24,9 @@ PICTURE_HEAD_BYTES = 256 * 1024
 REPORT_BYTES = 8 * 1024 * 1024
 MOST_FILES = 2_000
 MOST_LISTED = 200
+MOST_COMPARISONS = 200_000
+"""Names compared with globs for one delivery, about two seconds' work."""
+
 LONGEST_TEXT = 500
 RAN_BY_WORKER = "worker"
 
@@ -101,8 +104,7 @@ class _Facts:
             )
 
     def _of_diff(self) -> dict[str, object]:
-        scope = self.specification.scope
-        judged = [(diffs.standing_of(scope, change), change) for change in self.changes]
+        judged = self._judged()
         order = {diffs.EXCLUDED: 0, diffs.OUTSIDE: 1, diffs.INSIDE: 2}
         judged.sort(key=lambda pair: order[pair[0]])
         by_standing = {word: [change.path for where, change in judged if where == word] for word in order}
@@ -129,6 +131,18 @@ class _Facts:
             },
             "scope": {word: by_standing[word][:MOST_LISTED] for word in (diffs.OUTSIDE, diffs.EXCLUDED)},
         }
+
+    def _judged(self) -> list[tuple[str, diffs.FileChange]]:
+        """Where each file stands. One that could not be judged counts as the worst it could be."""
+        scope = self.specification.scope
+        most = MOST_COMPARISONS // max(1, len(scope.files) + len(scope.excluded))
+        judged = [(diffs.standing_of(scope, change), change) for change in self.changes[:most]]
+        rest = self.changes[most:]
+        if rest:
+            worst = diffs.EXCLUDED if scope.excluded else diffs.OUTSIDE
+            self.flag("truncated", f"{_files(len(rest))} could not be judged and count as {worst}.")
+            judged += [(worst, change) for change in rest]
+        return judged
 
     def _is_fact(self, item: Item) -> bool:
         return self.ran_here and item.meta.get("ranBy") == RAN_BY_WORKER

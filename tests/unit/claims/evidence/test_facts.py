@@ -157,6 +157,13 @@ def test_more_than_the_server_reads_is_cut_and_says_so(monkeypatch):
     assert "truncated" in codes(facts)
 
 
+def test_a_file_that_could_not_be_judged_counts_as_excluded(monkeypatch):
+    monkeypatch.setattr(module, "MOST_COMPARISONS", 2)
+    facts = evidence.establish(specification(), [item(diff_of(b"app/x.py", b"app/y.py"), "diff")])
+    assert [each["standing"] for each in facts["files"]] == ["excluded", "inside"]
+    assert "truncated" in codes(facts)
+
+
 META = st.dictionaries(
     st.sampled_from(["ranBy", "exitCode", "durationMs", "command", "page", "width", "isCut"]),
     st.one_of(
