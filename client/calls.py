@@ -161,9 +161,17 @@ class Client:
         """A delivery with its decision."""
         return self._get(f"/deliveries/{delivery_id}")
 
+    def history(self, task_id: str, after: int = 0) -> list[Body]:
+        """Changes of a task above a state version, oldest first: one page."""
+        return list(self._get(f"/tasks/{task_id}/history", {"after": after, "limit": 200})["history"])
+
+    def refusals(self, task_id: str) -> list[Body]:
+        """What was refused about a task, newest first: one page."""
+        return list(self._get(f"/tasks/{task_id}/refusals", {"limit": 200})["refusals"])
+
     def events(self, after: str = "0.0.0", pool: str | None = None) -> Body:
         """The next rows of history, and the ``next`` to go on from."""
-        return self._get("/events", {"after": after, **({"pool": pool} if pool else {})})
+        return self._get("/events", {"after": after, "limit": 200, **({"pool": pool} if pool else {})})
 
     def _handed_in(self, grant: Grant, result: Any, evidence: Evidence | None) -> Body:
         items = evidence.items if evidence else []
