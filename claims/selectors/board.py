@@ -7,20 +7,23 @@ only tasks of the pools that were passed in are read; nothing is written.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from django.contrib.auth.models import User
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from claims.models import AgentPool, Attempt, CanonicalCommit, Delivery, Task
+from claims.models import Agent, AgentPool, Attempt, CanonicalCommit, Delivery, Task
 from claims.vocabulary import DeliveryState, State
 
 COUNT_LIMIT = 10_000
 """Rows counted at most; a page says "10,000+" beyond."""
 DONE_DAYS = 7
+STRETCHES = (20_000, 160_000)
+"""How many tasks, newest first, a search looks through: the longer one where the shorter has none that fits."""
 COLUMNS = ("OPEN", "CLAIMED", "DELIVERED", "CHANGES", "DONE", "BLOCKED")
 """In the order of the page. CHANGES is CLAIMED after a request for changes; BLOCKED holds HELD too."""
 
@@ -80,25 +83,36 @@ def quiet() -> Q:
     )
 
 
-def narrowed(wanted: BoardFilter) -> QuerySet[Task]:
-    """The tasks the filter leaves, of every state."""
-    tasks = Task.objects.filter(pool_id__in=wanted.pool_ids)
+@dataclass(frozen=True, slots=True)
+class _Narrowing:
+    """A filter with its names looked up. ``floor``: older tasks are left out of what may be long."""
+
+    conditions: Q
+    floor: UUID | None
+
+    def tasks(self, pool_ids: Sequence[int]) -> QuerySet[Task]:
+        return Task.objects.filter(self.conditions, pool_id__in=pool_ids)
+
+
+def _narrowing(wanted: BoardFilter) -> _Narrowing:
+    """What the filter leaves. Up to two queries for names, one for the floor of a search."""
+    conditions = Q()
     if wanted.agent:
-        tasks = tasks.filter(Q(runner__name=wanted.agent) | Q(preferred_runner__name=wanted.agent))
+        agent_id = Agent.objects.filter(name=wanted.agent).values_list("pk", flat=True).first()
+        conditions &= Q(runner_id=agent_id or 0) | Q(preferred_runner_id=agent_id or 0)
     if wanted.reviewer:
-        tasks = tasks.filter(reviewer__username=wanted.reviewer)
+        person_id = User.objects.filter(username=wanted.reviewer).values_list("pk", flat=True).first()
+        conditions &= Q(reviewer_id=person_id or 0)
     if wanted.label:
-        tasks = tasks.filter(access__contains=[wanted.label])
+        conditions &= Q(access__contains=[wanted.label])
     if wanted.text:
-        tasks = _with_text(tasks, wanted.text)
-    return tasks
-
-
-def _with_text(tasks: QuerySet[Task], text: str) -> QuerySet[Task]:
-    number = number_of(text)
-    if number is not None:
-        return tasks.filter(specification__number=number)
-    return tasks.filter(title__icontains=text)
+        number = number_of(wanted.text)
+        conditions &= (
+            Q(specification__number=number) if number is not None else Q(title__icontains=wanted.text)
+        )
+    text = "" if number_of(wanted.text) is not None else wanted.text
+    searches = any((wanted.agent, wanted.reviewer, wanted.label, text))
+    return _Narrowing(conditions, _floor(None, STRETCHES[0]) if searches else None)
 
 
 def number_of(text: str) -> int | None:
@@ -107,7 +121,13 @@ def number_of(text: str) -> int | None:
     return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= 18 else None
 
 
-def _of_column(tasks: QuerySet[Task], name: str) -> QuerySet[Task]:
+def _of_column(narrowing: _Narrowing, pool_ids: Sequence[int], name: str) -> QuerySet[Task]:
+    tasks = _in_column(narrowing.tasks(pool_ids), name)
+    is_long = name in ("OPEN", "DONE", "BLOCKED")
+    return tasks.filter(pk__gte=narrowing.floor) if is_long and narrowing.floor else tasks
+
+
+def _in_column(tasks: QuerySet[Task], name: str) -> QuerySet[Task]:
     if name == "BLOCKED":
         return tasks.filter(state__in=[State.BLOCKED, State.HELD])
     if name == "DONE":
@@ -119,9 +139,13 @@ def _of_column(tasks: QuerySet[Task], name: str) -> QuerySet[Task]:
 
 
 def columns(wanted: BoardFilter, cards: int) -> tuple[Column, ...]:
-    """The six columns with up to ``cards`` cards each. A filter on state leaves the others empty."""
+    """The six columns with up to ``cards`` cards each. A filter on state leaves the others empty.
+
+    A search looks through the newest tasks of the columns that may be long, and all of the others.
+    """
+    narrowing = _narrowing(wanted)
     names = [name for name in COLUMNS if not wanted.state or wanted.state == name]
-    found = {name: _column(wanted, name, cards) for name in names}
+    found = {name: _column(narrowing, wanted.pool_ids, name, cards) for name in names}
     rows = with_detail(card_id for column_ids, _ in found.values() for card_id in column_ids)
     by_id = {row.pk: row for row in rows}
     return tuple(
@@ -132,21 +156,21 @@ def columns(wanted: BoardFilter, cards: int) -> tuple[Column, ...]:
     )
 
 
-def _column(wanted: BoardFilter, name: str, cards: int) -> tuple[list[UUID], int]:
+def _column(narrowing: _Narrowing, pool_ids: Sequence[int], name: str, cards: int) -> tuple[list[UUID], int]:
     """Ids of the first cards, and the bounded count. A full column is counted, a short one is not."""
-    ids = _first_ids(wanted, name, cards + 1)
+    ids = _first_ids(narrowing, pool_ids, name, cards + 1)
     if len(ids) <= cards:
         return ids, len(ids)
-    tasks = _of_column(narrowed(wanted), name)
+    tasks = _of_column(narrowing, pool_ids, name)
     return ids[:cards], tasks.order_by()[: COUNT_LIMIT + 1].count()
 
 
-def _first_ids(wanted: BoardFilter, name: str, limit: int) -> list[UUID]:
+def _first_ids(narrowing: _Narrowing, pool_ids: Sequence[int], name: str, limit: int) -> list[UUID]:
     """The first ids of a column, read pool by pool so that the index on (pool, state, since) bounds the work."""
     rows: list[tuple[object, ...]] = []
     keys = [part.lstrip("-") for part in _ORDER[name]]
-    for pool_id in wanted.pool_ids:
-        tasks = _of_column(narrowed(replace(wanted, pool_ids=(pool_id,))), name)
+    for pool_id in pool_ids:
+        tasks = _of_column(narrowing, [pool_id], name)
         rows += tasks.order_by(*_ORDER[name]).values_list("pk", *keys)[:limit]
     rows.sort(key=lambda row: row[1:], reverse=_ORDER[name][0].startswith("-"))
     return [row[0] for row in rows[:limit]]  # type: ignore[misc]
@@ -196,20 +220,55 @@ def commits_of(task_ids: Sequence[UUID]) -> dict[UUID, CommitSeen]:
     }
 
 
-def table(wanted: BoardFilter, before: int | None, limit: int) -> list[Task]:
-    """One page of the table, newest number first; ``before`` is the last number of the page before.
+@dataclass(frozen=True, slots=True)
+class TablePage:
+    """One page of the table. ``next_before`` is the key of the next older one, None at the end.
 
-    Answers ``limit`` + 1 rows when there are more.
+    A page may have fewer rows than asked for, even none, and still have a next one: what a filter
+    looked through was bounded.
     """
-    tasks = narrowed(wanted)
-    if wanted.state:
-        tasks = (
-            _of_column(tasks, wanted.state) if wanted.state in COLUMNS else tasks.filter(state=wanted.state)
-        )
+
+    rows: Sequence[Task]
+    next_before: UUID | None
+
+
+def table(wanted: BoardFilter, before: UUID | None, limit: int) -> TablePage:
+    """One page of the table, newest task first; ``before`` is the ``next_before`` of the page before.
+
+    Ids are ordered by time (UUIDv7), so a stretch of the primary key bounds what is read.
+    """
+    found = _in_state(_narrowing(wanted).tasks(wanted.pool_ids), wanted.state)
     if before is not None:
-        tasks = tasks.filter(number__lt=before)
-    ids = list(tasks.order_by("-number").values_list("pk", flat=True)[: limit + 1])
-    return sorted(with_detail(ids), key=lambda task: -task.number)
+        found = found.filter(pk__lt=before)
+    if number_of(wanted.text) is not None:
+        return TablePage(_newest_first(list(found.values_list("pk", flat=True)[:limit])), None)
+    ids: list[UUID] = []
+    floor: UUID | None = None
+    for stretch in STRETCHES:
+        floor = _floor(before, stretch)
+        tasks = found.filter(pk__gte=floor) if floor else found
+        ids = list(tasks.order_by("-pk").values_list("pk", flat=True)[: limit + 1])
+        if len(ids) > limit:
+            return TablePage(_newest_first(ids[:limit]), ids[limit - 1])
+        if ids or floor is None:
+            break
+    return TablePage(_newest_first(ids), floor)
+
+
+def _newest_first(ids: Sequence[UUID]) -> list[Task]:
+    return sorted(with_detail(ids), key=lambda task: task.pk, reverse=True) if ids else []
+
+
+def _floor(before: UUID | None, stretch: int) -> UUID | None:
+    """The id that is ``stretch`` tasks older than ``before``, or than the newest; None when there are fewer."""
+    older = Task.objects.all() if before is None else Task.objects.filter(pk__lt=before)
+    return older.order_by("-pk").values_list("pk", flat=True)[stretch - 1 : stretch].first()
+
+
+def _in_state(tasks: QuerySet[Task], state: str) -> QuerySet[Task]:
+    if not state:
+        return tasks
+    return _in_column(tasks, state) if state in COLUMNS else tasks.filter(state=state)
 
 
 def not_done_count(pool_ids: Sequence[int]) -> int:
@@ -218,12 +277,7 @@ def not_done_count(pool_ids: Sequence[int]) -> int:
     return Task.objects.filter(pool_id__in=pool_ids, state__in=states).order_by()[: COUNT_LIMIT + 1].count()
 
 
-def labels_without_agent(pool_ids: Sequence[int]) -> frozenset[str]:
-    """Labels some OPEN task needs and no enabled agent of its pool has: nobody will claim those."""
-    rows = AgentPool.objects.filter(pool_id__in=pool_ids, agent__is_disabled=False).values_list(
-        "agent__labels", flat=True
-    )
-    had = {label for labels in rows for label in labels}
-    wanted = Task.objects.filter(pool_id__in=pool_ids, state=State.OPEN).exclude(access=[]).order_by()
-    asked = {label for labels in wanted.values_list("access", flat=True)[:COUNT_LIMIT] for label in labels}
-    return frozenset(asked - had)
+def labels_had(pool_ids: Sequence[int]) -> frozenset[str]:
+    """Labels that some enabled agent of these pools has. An open task that needs another is claimed by nobody."""
+    rows = AgentPool.objects.filter(pool_id__in=pool_ids, agent__is_disabled=False)
+    return frozenset(label for labels in rows.values_list("agent__labels", flat=True) for label in labels)

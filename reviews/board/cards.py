@@ -30,12 +30,12 @@ class Card:
         return canonical.agent if canonical else ""
 
 
-def card_of(task: Task, now: datetime, viewer_id: int, unmanned: frozenset[str]) -> Card:
-    """The card of ``task`` for one person; ``unmanned`` are the labels no agent has."""
+def card_of(task: Task, now: datetime, viewer_id: int, labels_had: frozenset[str]) -> Card:
+    """The card of ``task`` for one person; ``labels_had`` are those some agent has."""
     seen = seen_state(
         task.state, quiet=getattr(task, "is_quiet", False), sent_back=getattr(task, "is_sent_back", False)
     )
-    missing = sorted(set(task.access) & unmanned) if task.state == State.OPEN else []
+    missing = sorted(set(task.access) - labels_had) if task.state == State.OPEN else []
     return Card(
         task=task,
         seen=seen,

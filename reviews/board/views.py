@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils import timezone
@@ -45,7 +46,7 @@ def page(request: HttpRequest) -> HttpResponse:
 def columns(request: HttpRequest) -> HttpResponse:
     """Six columns; asked for as a fragment it answers the columns alone."""
     seen = wanted(request)
-    unmanned = board.labels_without_agent(seen.filter.pool_ids)
+    had = board.labels_had(seen.filter.pool_ids)
     now, viewer = timezone.now(), person_of(request).pk
     drawn = [
         {
@@ -55,7 +56,7 @@ def columns(request: HttpRequest) -> HttpResponse:
             "sign": SIGNS[column.name],
             "count": column.count,
             "more": column.more,
-            "cards": [card_of(task, now, viewer, unmanned) for task in column.cards],
+            "cards": [card_of(task, now, viewer, had) for task in column.cards],
         }
         for column in board.columns(seen.filter, CARDS_A_COLUMN)
     ]
@@ -71,17 +72,26 @@ def columns(request: HttpRequest) -> HttpResponse:
 @signed_in
 @require_safe
 def table(request: HttpRequest) -> HttpResponse:
-    """One page of the table, by keyset: ``before`` is a task number."""
+    """One page of the table, by keyset: ``before`` is a task id."""
     seen = wanted(request)
-    before = request.GET.get("before", "")
-    key = int(before) if before.isascii() and before.isdigit() and len(before) <= 18 else None
-    rows = board.table(seen.filter, key, ROWS_A_PAGE)
-    unmanned = board.labels_without_agent(seen.filter.pool_ids)
+    found = board.table(seen.filter, _before(request), ROWS_A_PAGE)
+    had = board.labels_had(seen.filter.pool_ids)
     now, viewer = timezone.now(), person_of(request).pk
-    more = rows[ROWS_A_PAGE - 1].number if len(rows) > ROWS_A_PAGE else None
-    cards = [card_of(task, now, viewer, unmanned) for task in rows[:ROWS_A_PAGE]]
-    context = {**_frame(request, seen), "rows": cards, "next_before": more, "view": "table"}
+    context = {
+        **_frame(request, seen),
+        "rows": [card_of(task, now, viewer, had) for task in found.rows],
+        "next_before": found.next_before,
+        "view": "table",
+    }
     return draw(request, "board.html", context, partial="table", pool=seen.pool)
+
+
+def _before(request: HttpRequest) -> UUID | None:
+    """The key in the address; the newest page where it is none."""
+    try:
+        return UUID(request.GET["before"])
+    except (KeyError, ValueError):
+        return None
 
 
 def _current(request: HttpRequest, drawn: list[dict[str, Any]]) -> str:

@@ -47,7 +47,14 @@ def test_paths_in_quotes_are_read_as_git_writes_them() -> None:
 
 
 def test_a_malformed_diff_is_read_as_far_as_it_goes() -> None:
-    for text in ("", "no diff at all", "@@ -1 +1 @@\n+x", "diff --git\n", "diff --git a/x b/x\n@@ -a +b @@\n", "--- \n+++ \n@@ -1,999999 +1 @@\n+x"):
+    for text in (
+        "",
+        "no diff at all",
+        "@@ -1 +1 @@\n+x",
+        "diff --git\n",
+        "diff --git a/x b/x\n@@ -a +b @@\n",
+        "--- \n+++ \n@@ -1,999999 +1 @@\n+x",
+    ):
         found = patch.read_patch(text)
         for file in found.files:
             code.drawn(patch.hunks_of(file), file.path, file.index)
@@ -85,10 +92,17 @@ def test_changed_words_of_a_replaced_line_are_marked() -> None:
 
 
 def test_line_numbers_follow_the_hunk_header() -> None:
-    file = patch.read_patch("--- a/x\n+++ b/x\n@@ -10,3 +10,3 @@ def f():\n a\n-b\n+c\n d\n\\ No newline at end of file\n").files[0]
+    file = patch.read_patch(
+        "--- a/x\n+++ b/x\n@@ -10,3 +10,3 @@ def f():\n a\n-b\n+c\n d\n\\ No newline at end of file\n"
+    ).files[0]
     rows = patch.hunks_of(file)[0].rows
 
-    assert [(row.kind, row.old, row.new) for row in rows] == [("same", 10, 10), ("del", 11, None), ("add", None, 11), ("same", 12, 12)]
+    assert [(row.kind, row.old, row.new) for row in rows] == [
+        ("same", 10, 10),
+        ("del", 11, None),
+        ("add", None, 11),
+        ("same", 12, 12),
+    ]
     assert rows[-1].has_no_end
 
 
@@ -104,31 +118,49 @@ def test_crlf_colours_titles_and_links_of_a_terminal() -> None:
 
 
 def test_colours_reach_over_lines_until_they_are_reset() -> None:
-    assert [str(line) for line in ansi.lines_of("\x1b[33ma\nb\x1b[0m\nc")] == ['<span class="ay">a</span>', '<span class="ay">b</span>', "c"]
+    assert [str(line) for line in ansi.lines_of("\x1b[33ma\nb\x1b[0m\nc")] == [
+        '<span class="ay">a</span>',
+        '<span class="ay">b</span>',
+        "c",
+    ]
 
 
 def test_output_cannot_carry_markup() -> None:
     assert str(ansi.lines_of("<img src=x onerror=alert(1)>")[0]) == "&lt;img src=x onerror=alert(1)&gt;"
 
 
-@pytest.mark.parametrize("text", ["\x1b", "\x1b[", "\x1b[38", "\x1b[38;5", "\x1b[38;2;1;2m", "\x1b]0;x", "\x1b[999999999m", "\x9d0;x\x9c"])
+@pytest.mark.parametrize(
+    "text",
+    ["\x1b", "\x1b[", "\x1b[38", "\x1b[38;5", "\x1b[38;2;1;2m", "\x1b]0;x", "\x1b[999999999m", "\x9d0;x\x9c"],
+)
 def test_a_broken_escape_never_fails(text: str) -> None:
     ansi.lines_of(text)
 
 
 def test_a_report_is_read_with_counts_and_changes() -> None:
     now = reports.read_report(deliveries.REPORT)
-    before = [reports.Case("test_cents_are_kept", "tests.test_money", "failed", None), reports.Case("test_the_table_is_as_before", "tests.test_pages", "passed", None)]
+    before = [
+        reports.Case("test_cents_are_kept", "tests.test_money", "failed", None),
+        reports.Case("test_the_table_is_as_before", "tests.test_pages", "passed", None),
+    ]
     cases = {case.name: case.change for case in reports.compared(now.cases, before)}
 
     assert (now.count("passed"), now.count("skipped"), now.executed) == (3, 1, 3)
-    assert cases == {"test_cents_are_kept": "fixed", "test_the_table_is_as_before": "", "test_an_empty_account_says_so": "new", "test_a_pdf_is_made": "new"}
+    assert cases == {
+        "test_cents_are_kept": "fixed",
+        "test_the_table_is_as_before": "",
+        "test_an_empty_account_says_so": "new",
+        "test_a_pdf_is_made": "new",
+    }
 
 
 def test_a_report_with_entities_or_without_xml_is_refused_in_words() -> None:
     bomb = b'<!DOCTYPE x [<!ENTITY a "aaaa">]><testsuite><testcase name="&a;"/></testsuite>'
 
-    assert "cannot be read" in reports.read_report(bomb).flaw or "can be read safely" in reports.read_report(bomb).flaw
+    assert (
+        "cannot be read" in reports.read_report(bomb).flaw
+        or "can be read safely" in reports.read_report(bomb).flaw
+    )
     assert reports.read_report(b"not xml").flaw
     assert reports.read_report(b"<testsuite/>", is_cut=True).flaw
 

@@ -26,7 +26,9 @@ def silent(world: World) -> Task:
     task = world.write("Dunning: second reminder after 14 days")
     world.claim(task, "agent-3")
     now = timezone.now()
-    Lease.objects.filter(task_id=task.pk).update(expires_at=now - timedelta(minutes=6), renewals=12, renewed_at=now - timedelta(minutes=9))
+    Lease.objects.filter(task_id=task.pk).update(
+        expires_at=now - timedelta(minutes=6), renewals=12, renewed_at=now - timedelta(minutes=9)
+    )
     task.refresh_from_db()
     return task
 
@@ -40,8 +42,15 @@ def noor(world: World, client: Client) -> Client:
 
 def act(client: Client, task: Task, do: str, **fields: str) -> tuple[int, str]:
     lease = Lease.objects.filter(task_id=task.pk).first()
-    posted = {"key": str(uuid4()), "version": str(task.state_version), "lease": lease.expires_at.isoformat() if lease else "", "do": do}
-    answer = client.post(f"/operations/{task.pk}/act", posted | {"reason": "worker-b lost power"} | fields, follow=True)
+    posted = {
+        "key": str(uuid4()),
+        "version": str(task.state_version),
+        "lease": lease.expires_at.isoformat() if lease else "",
+        "do": do,
+    }
+    answer = client.post(
+        f"/operations/{task.pk}/act", posted | {"reason": "worker-b lost power"} | fields, follow=True
+    )
     return answer.status_code, answer.content.decode()
 
 
@@ -74,9 +83,13 @@ def test_release_opens_the_task_and_says_who_is_fenced(noor: Client, silent: Tas
     assert "agent-3 with generation 1 is answered FENCED from now on." in body
 
 
-def test_a_claim_that_was_renewed_meanwhile_is_not_released_unless_the_operator_insists(noor: Client, silent: Task) -> None:
+def test_a_claim_that_was_renewed_meanwhile_is_not_released_unless_the_operator_insists(
+    noor: Client, silent: Task
+) -> None:
     seen = Lease.objects.get(task_id=silent.pk).expires_at.isoformat()
-    Lease.objects.filter(task_id=silent.pk).update(expires_at=timezone.now() + timedelta(minutes=5), renewed_at=timezone.now())
+    Lease.objects.filter(task_id=silent.pk).update(
+        expires_at=timezone.now() + timedelta(minutes=5), renewed_at=timezone.now()
+    )
 
     status, body = act(noor, silent, "release", lease=seen)
 
@@ -106,7 +119,12 @@ def test_reassign_gives_the_claim_to_another_agent_in_one_step(noor: Client, sil
     status, body = act(noor, silent, "reassign", runner="agent-9")
 
     silent.refresh_from_db()
-    assert (status, silent.state, silent.claim_generation, silent.runner.name) == (200, State.CLAIMED, 2, "agent-9")
+    assert (status, silent.state, silent.claim_generation, silent.runner.name) == (
+        200,
+        State.CLAIMED,
+        2,
+        "agent-9",
+    )
     assert "is reassigned: generation 2" in body
 
 
@@ -154,7 +172,9 @@ def test_a_reviewer_cannot_release(client: Client, world: World, silent: Task) -
     assert client.post(f"/operations/{silent.pk}/act", {"do": "release", "reason": "x"}).status_code == 403
 
 
-def test_the_page_asks_the_database_a_fixed_number_of_times(noor: Client, silent: Task, django_assert_num_queries: Any) -> None:
+def test_the_page_asks_the_database_a_fixed_number_of_times(
+    noor: Client, silent: Task, django_assert_num_queries: Any
+) -> None:
     with django_assert_num_queries(QUERIES_WITH_A_DOSSIER):
         noor.get("/operations")
 
