@@ -7,6 +7,7 @@ failed with a sentence, or left for another worker to begin again, ``runs.MOST_S
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import time
@@ -17,6 +18,7 @@ from uuid import UUID
 
 import structlog
 from django.conf import settings
+from django.db import DatabaseError, InterfaceError
 
 from agents import commands, evidence, runs, workspaces
 from agents.collecting import CannotCollect, Collection, read_delivery
@@ -70,7 +72,8 @@ def run(attempt_id: UUID) -> str:
     try:
         outcome = _run(taken)
     except BaseException as error:
-        runs.let_go(taken, f"given up: {type(error).__name__}: {error}")
+        with contextlib.suppress(DatabaseError, InterfaceError):
+            runs.let_go(taken, f"given up: {type(error).__name__}: {error}")
         raise
     log.info("attempt_run", attempt=str(attempt_id), outcome=outcome)
     return outcome
@@ -117,17 +120,14 @@ def _do(job: Job, workspace: Workspace) -> str:
         time.monotonic() + settings.FENCEPOST_ATTEMPT_TIME_LIMIT_SECONDS * 7 / 8,
     )
     with_token = _environment(job, workspace)
-    token = tokens.mint(
-        agent_id=order.agent_id, attempt_id=order.fence.attempt_id, name=f"run of T-{order.number}",
-        lifetime=timedelta(seconds=limits.time_seconds + TOKEN_SPARE_SECONDS),
-    )  # fmt: skip
+    token = insist(lambda: _token(order, limits.time_seconds))
     try:
         environment = {**with_token, "FENCEPOST_TOKEN": token.token}
         ended = commands.run(
             job.profile.command, workspace.work, environment, limits, workspace.log, job.renewer.is_lost
         )
     finally:
-        tokens.revoke(token.id)
+        insist(lambda: tokens.revoke(token.id))
     if job.renewer.lost:
         return _left(job, None)
     _judge(ended, workspace)
@@ -142,6 +142,16 @@ def _do(job: Job, workspace: Workspace) -> str:
         return _left(job, None, collection.refused)
     account = Account(handed_in.summary, handed_in.needs, handed_in.claims)
     return _hand_in(job, account, StagedResult(handed_in.result, collection.items))
+
+
+def _token(order: WorkOrder, time_seconds: float) -> tokens.Minted:
+    """A token that is good for this attempt alone, and not much longer than its command may run."""
+    return tokens.mint(
+        agent_id=order.agent_id,
+        attempt_id=order.fence.attempt_id,
+        name=f"run of T-{order.number}",
+        lifetime=timedelta(seconds=time_seconds + TOKEN_SPARE_SECONDS),
+    )
 
 
 def _hand_in(job: Job, account: Account, staged: StagedResult) -> str:

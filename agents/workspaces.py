@@ -128,7 +128,8 @@ def keep_log(workspace: Workspace, attempt_id: UUID) -> None:
     logs = settings.FENCEPOST_VAR / "log" / "attempts"
     logs.mkdir(mode=0o700, parents=True, exist_ok=True)
     with contextlib.suppress(FileNotFoundError):
-        workspace.log.replace(logs / f"{attempt_id}.log")
+        if workspace.log.stat().st_size:
+            workspace.log.replace(logs / f"{attempt_id}.log")
 
 
 def discard_dead(alive: set[str]) -> list[str]:
