@@ -11,10 +11,10 @@ from django.conf import LazySettings
 from django.contrib.auth import authenticate
 from django.core.management import call_command
 
-from agents import sowing
+from agents import dispatching, running, sowing
 from agents.models import AgentProfile
 from claims import tokens
-from claims.models import Agent, Membership, Pool, Task, Token
+from claims.models import Agent, Delivery, Membership, Pool, Task, Token
 from claims.vocabulary import State
 from tests.agents.conftest import git
 
@@ -64,6 +64,30 @@ def test_the_sleeper_holds_its_task_and_the_workers_first_tasks_are_theirs(kept:
         f"sandbox-{name}": "careful" for name in ("digest", "harbours", "readings")
     }
     assert Task.objects.filter(pool__name="billing", state=State.OPEN).count() == 9
+
+
+def test_a_task_of_the_demo_is_really_done(kept: Path, settings: LazySettings) -> None:
+    settings.FENCEPOST_CHROMIUM = ""
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "evidence": {
+            "BACKEND": "django.core.files.storage.FileSystemStorage",
+            "OPTIONS": {"location": str(kept.parent)},
+        },
+    }
+    sowing.sow(kept)
+    AgentProfile.objects.filter(pool__name="sandbox").delete()
+    AgentProfile.objects.filter(agent__name="careful").update(concurrency=1, environment={})
+    AgentProfile.objects.filter(agent__name="careless").update(is_enabled=False)
+    (attempt_id,) = dispatching.dispatch()
+    assert running.run(attempt_id) == "delivered round 1"
+    delivery = Delivery.objects.get()
+    facts = delivery.facts
+    assert facts["tests"]["executed"] > 0
+    assert facts["tests"]["failed"] == 0
+    assert {"name": "tests", "ranBy": "worker", "exitCode": 0}.items() <= facts["commands"][0].items()
+    assert {each["standing"] for each in facts["files"]} == {"inside"}
+    assert facts["flags"] == []
 
 
 def test_without_agents_workers_leave_everything_alone(kept: Path) -> None:
