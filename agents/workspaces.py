@@ -22,8 +22,6 @@ from django.conf import settings
 
 from agents.git import GitFailed, git, git_bytes
 
-DIFF_BYTES = 16 * 1024 * 1024
-
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
