@@ -19,7 +19,7 @@ from datetime import datetime, timedelta
 from typing import Any, LiteralString
 from uuid import UUID
 
-from django.db import connection
+from django.db import InterfaceError, OperationalError, connection
 
 from claims.callers import Actor
 from claims.models import Token
@@ -158,28 +158,37 @@ def recognise(written: str) -> Known | None:
         if kind is TokenKind.PERSON
         else Actor(ActorKind.AGENT, row[6], row[7])
     )
-    pools = dict(zip(row[8], row[9], strict=True))
-    return Known(row[0], kind, actor, frozenset(row[4]), pools, row[5], row[10], asked_at)
+    pools = {name: int(number) for number, _, name in (each.partition(" ") for each in row[8])}
+    return Known(row[0], kind, actor, frozenset(row[4]), pools, row[5], row[9], asked_at)
 
 
 _FIND: LiteralString = """SELECT k.id, k.kind, k.digest,
  k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > clock_timestamp()) AND coalesce(u.is_active, true),
  k.scopes, k.attempt_id, coalesce(k.agent_id, k.person_id::bigint), coalesce(a.name, u.username),
- coalesce(array_agg(p.name) FILTER (WHERE p.id IS NOT NULL), '{}'), coalesce(array_agg(p.id) FILTER (WHERE p.id IS NOT NULL), '{}'),
- clock_timestamp()
- FROM claims_token k
- LEFT JOIN claims_agent a ON a.id = k.agent_id
- LEFT JOIN auth_user u ON u.id = k.person_id
- LEFT JOIN LATERAL (
-   SELECT m.pool_id FROM claims_agentpool m WHERE m.agent_id = k.agent_id
-   UNION SELECT m.pool_id FROM claims_membership m WHERE m.person_id = k.person_id
- ) m ON true
- LEFT JOIN claims_pool p ON p.id = m.pool_id
- WHERE k.prefix = %s::text
- GROUP BY k.id, a.name, u.username, u.is_active"""
+ CASE WHEN k.agent_id IS NOT NULL
+  THEN ARRAY(SELECT p.id || ' ' || p.name FROM claims_agentpool m JOIN claims_pool p ON p.id = m.pool_id WHERE m.agent_id = k.agent_id)
+  ELSE ARRAY(SELECT DISTINCT p.id || ' ' || p.name FROM claims_membership m JOIN claims_pool p ON p.id = m.pool_id WHERE m.person_id = k.person_id)
+ END, clock_timestamp()
+ FROM claims_token k LEFT JOIN claims_agent a ON a.id = k.agent_id LEFT JOIN auth_user u ON u.id = k.person_id
+ WHERE k.prefix = %s::text"""
 
 
 def _read(prefix: str) -> Sequence[Any] | None:
+    """The token's row. As the first statement of a request it stands in for Django's health check:
+
+    it changes nothing, so on a connection that was lost meanwhile it is sent again on a new one.
+    """
+    connection.health_check_done = True  # type: ignore[attr-defined]
+    try:
+        return _read_once(prefix)
+    except (OperationalError, InterfaceError):
+        if connection.in_atomic_block:
+            raise
+        connection.close()
+        return _read_once(prefix)
+
+
+def _read_once(prefix: str) -> Sequence[Any] | None:
     with connection.cursor() as cursor:
         cursor.execute(_FIND, [prefix])
         row: Sequence[Any] | None = cursor.fetchone()
