@@ -5,6 +5,7 @@ from django.urls import include, path
 from reviews.board import views as board
 from reviews.inbox import views as inbox
 from reviews.shell import errors
+from reviews.shell import views as shell
 from reviews.signin import views as signin
 from reviews.taskpage import views as tasks
 
@@ -13,6 +14,7 @@ urlpatterns = [
     path("signin", signin.signin, name="signin"),
     path("signout", signin.signout, name="signout"),
     path("preferences", signin.preferences, name="preferences"),
+    path("badges", shell.badges, name="badges"),
     path("board", board.page, name="board"),
     path("board/columns", board.columns, name="board-columns"),
     path("board/table", board.table, name="board-table"),

@@ -27,7 +27,10 @@ from claims.selectors import feed
 log = structlog.get_logger(__name__)
 
 PAUSE_SECONDS = 0.2
-"""Between two reads that find nothing; a change is on open pages in under a second."""
+"""Between two reads: a change is on open pages in under a second."""
+BUSY_SECONDS = 1.0
+"""Between two reads while changes go on and on: hints are gathered rather than sent one by one."""
+BUSY_ROUNDS = 3
 BEAT_SECONDS = 20.0
 RETRY_SECONDS = 1.0
 MOST_TOLD_EARLY = 200_000
@@ -44,6 +47,7 @@ class Relay:
         self.next_beat = 0.0
         self.stopping = asyncio.Event()
         self.is_redis_away = False
+        self.busy_rounds = 0
 
     def stop(self) -> None:
         """End after this round."""
@@ -69,7 +73,8 @@ class Relay:
             await self._send(group_of(pool_id), message)
         if sequences is not None:
             await self._send(EVERYBODY, {"type": "live.beat", "sequences": sequences})
-        return 0.0 if rows else PAUSE_SECONDS
+        self.busy_rounds = self.busy_rounds + 1 if rows else 0
+        return BUSY_SECONDS if self.busy_rounds > BUSY_ROUNDS else PAUSE_SECONDS
 
     def _read(self) -> list[feed.Told]:
         """Rows not told yet: those that are certain, then those that are only committed."""

@@ -21,7 +21,7 @@ from django.utils import timezone
 from claims.selectors import feed
 from claims.selectors.seen import SeenPool
 from reviews.shell import requests
-from reviews.shell.nav import NavItem, nav_of, operations_url
+from reviews.shell.nav import NavItem, nav_of, operations_url, topics_of
 from reviews.shell.rights import pools_of_request, rights_words
 
 
@@ -40,6 +40,7 @@ class Shell:
     pool: SeenPool | None = None
     pool_count: int = 0
     sequences: str = "{}"
+    topics: str = ""
 
     @property
     def gate_word(self) -> str:
@@ -50,11 +51,6 @@ class Shell:
     def pool_url(self) -> str:
         """Where the pool in view is operated, for those who may."""
         return operations_url(self.pool)
-
-    @property
-    def more_count(self) -> int:
-        """What waits behind "More" of the bottom bar."""
-        return sum(item.count for item in self.nav if item.in_more)
 
 
 def plain_shell(request: HttpRequest) -> Shell:
@@ -85,6 +81,7 @@ def shell_of(request: HttpRequest, pool: SeenPool | None = None) -> Shell:
         nav=nav_of(request, pools),
         pool=pool,
         pool_count=len(pools),
+        topics=topics_of(pools),
         sequences=json.dumps(feed.newest([one.id for one in pools])),
     )
 

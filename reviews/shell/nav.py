@@ -35,10 +35,10 @@ class NavItem:
         return not self.in_bar
 
 
-def nav_of(request: HttpRequest, pools: Sequence[SeenPool]) -> tuple[NavItem, ...]:
-    """The links this person can use: reviews, board, and operations for operators."""
+def nav_of(request: HttpRequest, pools: Sequence[SeenPool], at: str = "") -> tuple[NavItem, ...]:
+    """The links this person can use: reviews, board, and operations for operators. ``at`` is where they are shown."""
     person = person_of(request)
-    path = request.path
+    path = at or request.path
 
     def item(name: str, url: str, key: str, count: int = 0, in_bar: bool = True) -> NavItem:
         return NavItem(name, url, key, count, path == url or path.startswith(f"{url}/"), in_bar)
@@ -57,3 +57,8 @@ def operations_url(pool: SeenPool | None) -> str:
     if pool is None or not pool.allows(Right.OPERATOR):
         return ""
     return f"{reverse('operations')}?pool={pool.name}"
+
+
+def topics_of(pools: Sequence[SeenPool]) -> str:
+    """The pools whose changes move a badge, as ``data-live-topics`` names them."""
+    return " ".join(f"pool:{pool.name}" for pool in pools)

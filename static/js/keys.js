@@ -14,6 +14,7 @@ function refresh() {
   installed.forEach(uninstall);
   installed = [...document.querySelectorAll("[data-key]")].filter((el) => wanted(el.dataset.key));
   installed.forEach((el) => install(el, el.dataset.key));
+  for (const el of document.querySelectorAll("[data-needs-script]")) el.hidden = false;
 }
 
 function words(el) {
@@ -56,5 +57,4 @@ document.addEventListener("click", (event) => {
 
 document.addEventListener("htmx:after:swap", refresh);
 document.addEventListener("fencepost:drawn", refresh);
-for (const el of document.querySelectorAll("[data-needs-script]")) el.hidden = false;
 refresh();

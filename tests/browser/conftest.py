@@ -75,6 +75,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.django_db)
 
 
+@pytest.fixture
+def _django_db_helper(django_db_setup: None) -> None:
+    """Instead of pytest-django's: no transaction in this thread, whose connection nobody could close again."""
+
+
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     """One Chromium for the run."""

@@ -44,12 +44,14 @@ def test_a_new_delivery_waits_behind_one_link_and_the_counts_change_in_place(
     page.wait_for_selector(LIVE)
     before = int(page.locator("#count-delivered").inner_text())
     rows = page.locator("#rows-delivered [data-row]").count()
+    badge = int(page.locator("#nav-wide a[href='/reviews'] .n").inner_text())
     delivery = site.commit(
         lambda: site.world.delivered("Live: arrives while the page is open", reviewer="ines")
     )
     began = time.monotonic()
     expect(page.locator("#count-delivered")).to_have_text(str(before + 1))
     assert time.monotonic() - began < 3
+    expect(page.locator("#nav-wide").get_by_role("link", name="Reviews")).to_contain_text(str(badge + 1))
     page.get_by_role("link", name="new · show").wait_for()
     assert page.locator("#rows-delivered [data-row]").count() == rows
     page.keyboard.press(".")
@@ -82,17 +84,36 @@ def test_an_open_task_page_follows_its_task(site: Site, open_page: Open) -> None
 def test_silence_turns_the_dot_amber_and_says_so_and_the_next_word_ends_it(
     site: Site, open_page: Open
 ) -> None:
-    page = open_page("/signin")
-    page.clock.install()
     page = open_page("/board", who=site.world.ines)
+    sockets: list[Any] = []
+    page.route_web_socket("**/ws", lambda socket: sockets.append(socket))
     page.clock.install()
     page.reload()
+    page.locator("[data-live-dot][data-state=still]").wait_for()
+    sockets[-1].send(json.dumps({"type": "hello", "sequences": {}, "at": "2026-11-30T10:42:07Z"}))
     page.wait_for_selector(LIVE)
     page.clock.fast_forward(60_000)
     page.wait_for_selector("[data-live-dot][data-state=paused]")
     assert page.get_by_text("Live updates are paused").is_visible()
-    site.commit(lambda: site.world.write("Live: the word that ends the silence"))
+    with page.expect_request(lambda request: "/board/columns" in request.url):
+        page.clock.fast_forward(60_000)
+    sockets[-1].send(json.dumps({"type": "beat", "sequences": {}, "at": "2026-11-30T10:44:07Z"}))
     page.wait_for_selector(LIVE)
+    assert page.get_by_text("Live updates are paused").is_hidden()
+
+
+def test_a_heartbeat_ahead_of_the_page_makes_it_fetch_what_a_lost_hint_was_about(
+    site: Site, open_page: Open
+) -> None:
+    page = open_page("/board", who=site.world.ines)
+    sockets: list[Any] = []
+    page.route_web_socket("**/ws", lambda socket: sockets.append(socket))
+    page.reload()
+    page.locator("[data-live-dot][data-state=still]").wait_for()
+    with page.expect_request(lambda request: "/board/columns" in request.url):
+        sockets[-1].send(
+            json.dumps({"type": "beat", "sequences": {"billing": 10**9}, "at": "2026-11-30T10:44:07Z"})
+        )
 
 
 def test_a_socket_without_a_session_is_closed_with_its_own_code(site: Site) -> None:
