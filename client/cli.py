@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +15,9 @@ from .files import Unusable, read_hand_in
 from .grants import Grant
 from .problems import Problem, Unreachable
 from .running import own_environment, run_one
+
+EMPTY_PAUSE_SECONDS = 1.0
+"""A busy server answers at once that there is nothing, instead of keeping one more waiting."""
 
 app = typer.Typer(
     help="Claim work from Fencepost, renew it, hand it in.", no_args_is_help=True, add_completion=False
@@ -113,7 +117,10 @@ def run(
     }
     with Client(url, token) as client:
         while times == 0 or done < times:
-            for grant in client.claim_next(pool, ttl_seconds=ttl, wait_seconds=20):
+            grants = client.claim_next(pool, ttl_seconds=ttl, wait_seconds=20)
+            if not grants:
+                time.sleep(EMPTY_PAUSE_SECONDS)
+            for grant in grants:
                 typer.echo(f"{grant}: claimed", err=True)
                 done += 1
                 delivered += run_one(

@@ -7,3 +7,6 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "django_structlog.middlewares.RequestMiddleware",
 ]
+
+# A long poll holds a thread of granian, which has few: most of them stay free for everybody else.
+FENCEPOST_API_WAITERS = 1

@@ -1,8 +1,8 @@
 """Long polls: bounded in time and in number, and holding no transaction while they wait.
 
-Promises: at most ``MOST_WAITERS`` calls of this process wait at once; one more is answered at
-once, as if it had not asked to wait. Between two looks nothing of the database is held but the
-connection.
+Promises: at most ``FENCEPOST_API_WAITERS`` calls of this process wait at once, fewer than it has
+threads; one more is answered at once, as if it had not asked to wait. Between two looks nothing
+of the database is held but the connection.
 """
 
 from __future__ import annotations
@@ -12,11 +12,15 @@ from collections.abc import Callable
 from threading import BoundedSemaphore
 from typing import TypeVar
 
-MOST_WAITERS = 24
+from django.conf import settings
+
+DEFAULT_WAITERS = 24
+"""For `web`, which keeps 32 threads for long polls."""
+
 LOOK_EVERY_SECONDS = 1.0
 
 T = TypeVar("T")
-_places = BoundedSemaphore(MOST_WAITERS)
+_places = BoundedSemaphore(int(getattr(settings, "FENCEPOST_API_WAITERS", DEFAULT_WAITERS)))
 
 
 def wait_for(look: Callable[[], T], is_news: Callable[[T], bool], seconds: int) -> T:
