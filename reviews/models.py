@@ -52,7 +52,8 @@ class VerdictDraft(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["person", "delivery", "criterion"], name="verdict_draft_once"),
             models.CheckConstraint(
-                condition=Q(verdict__in=["", *(word.value for word in Verdict)]), name="verdict_draft_is_a_word"
+                condition=Q(verdict__in=["", *(word.value for word in Verdict)]),
+                name="verdict_draft_is_a_word",
             ),
         ]
 

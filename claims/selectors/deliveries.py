@@ -86,7 +86,9 @@ def groups_of(person_id: int, pool_id: int) -> frozenset[int]:
 def reviewers_of(pool_id: int, without: Sequence[int] = ()) -> list[str]:
     """Names of people who may review in a pool, at most five; ``without`` are left out."""
     held = Membership.objects.filter(pool_id=pool_id, right__in=[Right.REVIEWER, Right.ADMIN])
-    people = User.objects.filter(pk__in=held.values("person_id"), is_active=True).exclude(pk__in=list(without))
+    people = User.objects.filter(pk__in=held.values("person_id"), is_active=True).exclude(
+        pk__in=list(without)
+    )
     return [person.get_full_name() or person.get_username() for person in people.order_by("pk")[:NAMES_LIMIT]]
 
 
@@ -96,9 +98,13 @@ def next_for(person_id: int, pools: Sequence[SeenPool], beside: UUID) -> Deliver
     return rows.order_by("delivered_at", "id").first()
 
 
-def neighbours(person_id: int, pools: Sequence[SeenPool], beside: UUID, limit: int = 200) -> tuple[UUID | None, UUID | None]:
+def neighbours(
+    person_id: int, pools: Sequence[SeenPool], beside: UUID, limit: int = 200
+) -> tuple[UUID | None, UUID | None]:
     """The deliveries before and after this one among those that wait for the person."""
-    ids = list(inbox.waiting(person_id, pools).order_by("delivered_at", "id").values_list("pk", flat=True)[:limit])
+    ids = list(
+        inbox.waiting(person_id, pools).order_by("delivered_at", "id").values_list("pk", flat=True)[:limit]
+    )
     if beside not in ids:
         return None, ids[0] if ids else None
     at = ids.index(beside)

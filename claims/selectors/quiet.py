@@ -26,7 +26,9 @@ AGENTS_LIMIT = 20
 
 def rows(pool_ids: Sequence[int]) -> list[Task]:
     """Quiet claims with runner, attempt and lease, longest quiet first. One query."""
-    found = quiet_claims(pool_ids).select_related("pool", "runner", "runner__owner", "attempt", "attempt__owner", "lease")
+    found = quiet_claims(pool_ids).select_related(
+        "pool", "runner", "runner__owner", "attempt", "attempt__owner", "lease"
+    )
     return list(found.annotate(is_quiet=quiet()).order_by("lease__expires_at", "id")[:QUIET_LIMIT])
 
 
@@ -78,7 +80,8 @@ class Around:
 
 def around(task: Task) -> Around:
     """The facts around a claim. Four queries."""
-    kept = EvidenceFile.objects.filter(attempt_id=task.attempt_id).aggregate(files=Count("id"), size=Sum("size"))
+    held_by = [task.attempt_id] if task.attempt_id else []
+    kept = EvidenceFile.objects.filter(attempt_id__in=held_by).aggregate(files=Count("id"), size=Sum("size"))
     sign = Coalesce("lease__renewed_at", "attempt__started_at")
     others = Task.objects.filter(pool_id=task.pool_id, state=State.CLAIMED).exclude(pk=task.pk)
     mine = Q(runner_id=task.runner_id)
@@ -90,7 +93,9 @@ def around(task: Task) -> Around:
     )
     fit = [agent for agent in agents_for(task, AGENTS_LIMIT)[0] if agent.pk != task.runner_id]
     busy = set(
-        Task.objects.filter(state=State.CLAIMED, runner_id__in=[agent.pk for agent in fit]).values_list("runner_id", flat=True)
+        Task.objects.filter(state=State.CLAIMED, runner_id__in=[agent.pk for agent in fit]).values_list(
+            "runner_id", flat=True
+        )
     )
     return Around(
         kept["files"],

@@ -30,7 +30,9 @@ def download(request: HttpRequest, delivery: UUID, sha256: str) -> HttpResponse:
         stream = evidence.open_bytes(sha256)
     except OSError as error:
         raise Http404(GONE) from error
-    answer = FileResponse(stream, as_attachment=True, filename=_name(item), content_type="application/octet-stream")
+    answer = FileResponse(
+        stream, as_attachment=True, filename=_name(item), content_type="application/octet-stream"
+    )
     return _locked(answer)  # type: ignore[return-value]
 
 

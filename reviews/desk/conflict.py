@@ -111,7 +111,11 @@ def headline_of(one: Opened, refused: Refused | None) -> str:
     return f"Your decision was not recorded: {what}"
 
 
-DID = {"ACCEPTED": "accepted round {}", "CHANGES_REQUESTED": "sent round {} back", "REJECTED": "rejected round {}"}
+DID = {
+    "ACCEPTED": "accepted round {}",
+    "CHANGES_REQUESTED": "sent round {} back",
+    "REJECTED": "rejected round {}",
+}
 
 
 def happened_since(one: Opened) -> list[Happened]:
@@ -140,7 +144,9 @@ class Change:
     is_code: bool = False
 
 
-def changes_between(before: Delivery, old: Sequence[Item], after: Delivery, new: Sequence[Item]) -> list[Change]:
+def changes_between(
+    before: Delivery, old: Sequence[Item], after: Delivery, new: Sequence[Item]
+) -> list[Change]:
     """The fields that matter, both sides."""
     found = [Change("Evidence", _short(before.result_digest), _short(after.result_digest), is_code=True)]
     heads = page.head_of(old), page.head_of(new)
@@ -149,8 +155,14 @@ def changes_between(before: Delivery, old: Sequence[Item], after: Delivery, new:
     found.append(Change("Tests", _tests(before), _tests(after)))
     found.append(Change("Files", _files(before), _files(after)))
     names = {(item.name, item.sha256) for item in old}
-    fresh = sorted({number for item in new if (item.name, item.sha256) not in names for number in item.criteria})
-    words = f"for {'criterion' if len(fresh) == 1 else 'criteria'} {', '.join(map(str, fresh))}" if fresh else "none"
+    fresh = sorted(
+        {number for item in new if (item.name, item.sha256) not in names for number in item.criteria}
+    )
+    words = (
+        f"for {'criterion' if len(fresh) == 1 else 'criteria'} {', '.join(map(str, fresh))}"
+        if fresh
+        else "none"
+    )
     found.append(Change("New evidence", "", words))
     return found
 
@@ -206,7 +218,10 @@ def settle(request: HttpRequest, delivery: UUID) -> HttpResponse:
     lines = {comment.pk: line_of(comment, one.items, after) for comment in one.typed.comments}
     drafts.move(one.person.pk, delivery, target.pk, keeps, lines)
     kept_words = f"{moving} verdict{'' if moving == 1 else 's'} with the same evidence"
-    messages.info(request, f"Your draft is on round {target.round} now: every note, and {kept_words}. It is not sent yet.")
+    messages.info(
+        request,
+        f"Your draft is on round {target.round} now: every note, and {kept_words}. It is not sent yet.",
+    )
     return HttpResponseRedirect(reverse("review", args=[target.pk]))
 
 
@@ -243,7 +258,11 @@ def compare(request: HttpRequest, delivery: UUID) -> HttpResponse:
         old, new = (one.before.delivery if one.before else one.delivery), one.delivery
     before, after = deliveries.evidence(old), deliveries.evidence(new)
     rows = [
-        {"number": n, "text": str(each.get("text", "")), "is_same": deliveries.same_evidence(before, after, n)}
+        {
+            "number": n,
+            "text": str(each.get("text", "")),
+            "is_same": deliveries.same_evidence(before, after, n),
+        }
         for n, each in enumerate(one.acceptance, 1)
     ]
     names = {item.name: item.sha256 for item in before}

@@ -18,7 +18,11 @@ from reviews.desk.evidence import Command, Diff, Page, Tests
 from reviews.shell.words import NBSP
 
 SAID = {"met": "met", "not-met": "not met", "cannot-tell": "cannot tell"}
-VERDICTS = (("met", "met", "check", "Met"), ("not-met", "not", "x", "Not met"), ("cannot-tell", "cant", "q", "Cannot tell"))
+VERDICTS = (
+    ("met", "met", "check", "Met"),
+    ("not-met", "not", "x", "Not met"),
+    ("cannot-tell", "cant", "q", "Cannot tell"),
+)
 """Form word, data-v, icon and label of each verdict, in the order of the page."""
 CODES = {word: code for word, code, _, _ in VERDICTS}
 
@@ -60,7 +64,9 @@ class Row:
     @property
     def why(self) -> str:
         """What the note is for."""
-        return {"not-met": "Why not met", "cannot-tell": "What is missing to tell"}.get(self.given.word, "Note")
+        return {"not-met": "Why not met", "cannot-tell": "What is missing to tell"}.get(
+            self.given.word, "Note"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +121,11 @@ def _before(number: int, seen: Seen, typed: Typed, before: Before | None, person
         return {}
     word = WORDS_OF.get(str(given.get("verdict")), "")
     is_mine = before.decision.reviewer_id == person_id
-    who = "you" if is_mine else before.decision.reviewer.get_full_name() or before.decision.reviewer.get_username()
+    who = (
+        "you"
+        if is_mine
+        else before.decision.reviewer.get_full_name() or before.decision.reviewer.get_username()
+    )
     is_same = same_evidence(before.items, seen.items, number)
     changed = "" if is_same or word != "met" else " The evidence has changed since."
     return {
@@ -185,7 +195,21 @@ def _of_diff(diff: Diff) -> list[Fact]:
     return facts
 
 
-NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+NUMBERS = (
+    "no",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+)
 
 
 def in_words(count: int) -> str:
@@ -230,7 +254,10 @@ class Progress:
 
 def progress_of(rows: Sequence[Row]) -> Progress:
     """The progress over all criteria."""
-    by = {word: tuple(row.number for row in rows if row.given.word == word) for word in ("met", "not-met", "cannot-tell", "")}
+    by = {
+        word: tuple(row.number for row in rows if row.given.word == word)
+        for word in ("met", "not-met", "cannot-tell", "")
+    }
     return Progress(len(rows), len(by["met"]), by["not-met"], by["cannot-tell"], by[""])
 
 

@@ -82,7 +82,10 @@ def _sent(request: HttpRequest, one: Opened, do: str) -> Outcome:
     given = {number: verdict for number, verdict in sorted(one.typed.verdicts.items()) if verdict.word}
     judgement = Judgement(
         request.POST.get("subject", ""),
-        {number: VerdictGiven(drafts.FORM_WORDS[verdict.word], verdict.note) for number, verdict in given.items()},
+        {
+            number: VerdictGiven(drafts.FORM_WORDS[verdict.word], verdict.note)
+            for number, verdict in given.items()
+        },
         one.typed.note,
         one.typed.reason,
     )

@@ -144,7 +144,9 @@ def discard(person_id: int, delivery_id: UUID) -> None:
         model.objects.filter(person_id=person_id, delivery_id=delivery_id).delete()
 
 
-def move(person_id: int, source: UUID, target: UUID, keeps: Sequence[int], lines: Mapping[int, int | None]) -> None:
+def move(
+    person_id: int, source: UUID, target: UUID, keeps: Sequence[int], lines: Mapping[int, int | None]
+) -> None:
     """Carry a draft to another round. Words are added to what is there; a verdict there is kept.
 
     ``keeps`` are the criteria whose verdict moves; ``lines`` has the new line of each comment by its id.

@@ -71,7 +71,11 @@ class Command:
         """How long it took; empty when nobody says."""
         if self.duration_ms is None:
             return ""
-        return f"{self.duration_ms / 1_000:.1f}{NBSP}s" if self.duration_ms < 60_000 else span(self.duration_ms / 1_000)
+        return (
+            f"{self.duration_ms / 1_000:.1f}{NBSP}s"
+            if self.duration_ms < 60_000
+            else span(self.duration_ms / 1_000)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +188,9 @@ def of_kind(items: Iterable[Item], *kinds: EvidenceKind) -> list[Item]:
     return [item for item in items if item.kind in kinds]
 
 
-def commands_of(items: Sequence[Item], facts: Mapping[str, Any], *, whole: int | None = None) -> list[Command]:
+def commands_of(
+    items: Sequence[Item], facts: Mapping[str, Any], *, whole: int | None = None
+) -> list[Command]:
     """Every command and log; ``whole`` is the number of one whose output is not folded."""
     known = {fact.get("name"): fact for fact in facts.get("commands") or []}
     found = of_kind(items, EvidenceKind.COMMAND, EvidenceKind.LOG)
@@ -256,7 +262,9 @@ def _shot(item: Item, fact: Mapping[str, Any]) -> Shot:
     return Shot(item, claimed, size.width, size.height, warning)
 
 
-def diff_of(items: Sequence[Item], facts: Mapping[str, Any], viewed: Iterable[str], opened: int | None = None) -> Diff:
+def diff_of(
+    items: Sequence[Item], facts: Mapping[str, Any], viewed: Iterable[str], opened: int | None = None
+) -> Diff:
     """The diff, files drawn up to ``OPEN_LINES`` together; ``opened`` is the index of one drawn in any case."""
     item = next(iter(of_kind(items, EvidenceKind.DIFF)), None)
     if item is None:
@@ -276,7 +284,14 @@ def diff_of(items: Sequence[Item], facts: Mapping[str, Any], viewed: Iterable[st
         drawn = _drawn(item, one, left, is_asked=one.file.index == opened)
         left -= one.file.changed if drawn.html else 0
         files.append(drawn)
-    return Diff(item, tuple(files), patch.count, patch.added, patch.removed, _diff_thin(patch.count, len(files), patch.is_cut))
+    return Diff(
+        item,
+        tuple(files),
+        patch.count,
+        patch.added,
+        patch.removed,
+        _diff_thin(patch.count, len(files), patch.is_cut),
+    )
 
 
 def _drawn(item: Item, one: DiffFile, left: int, *, is_asked: bool) -> DiffFile:
@@ -288,7 +303,9 @@ def _drawn(item: Item, one: DiffFile, left: int, *, is_asked: bool) -> DiffFile:
         why = f"{file.changed:,} changed lines, {file.size // 1024:,} KB." if is_large else ""
         return DiffFile(file, one.standing, one.is_viewed, waits=why)
     if file.size > 40 * FILE_BYTES:
-        return DiffFile(file, one.standing, one.is_viewed, waits="Too large to draw. Download the diff to read it.")
+        return DiffFile(
+            file, one.standing, one.is_viewed, waits="Too large to draw. Download the diff to read it."
+        )
     return DiffFile(file, one.standing, one.is_viewed, reading.drawn_file(item.sha256, file.index))
 
 
@@ -300,7 +317,9 @@ def _diff_thin(count: int, shown: int, is_cut: bool) -> str:
     return ""
 
 
-def tests_of(items: Sequence[Item], facts: Mapping[str, Any], before: Sequence[Item] | None, show: str) -> Tests | None:
+def tests_of(
+    items: Sequence[Item], facts: Mapping[str, Any], before: Sequence[Item] | None, show: str
+) -> Tests | None:
     """The test reports, compared with those of the round before; None where the delivery has none."""
     mine = of_kind(items, EvidenceKind.TEST_REPORT)
     if not mine:
@@ -326,7 +345,9 @@ def tests_of(items: Sequence[Item], facts: Mapping[str, Any], before: Sequence[I
 def _is_wanted(case: Case, show: str) -> bool:
     if show == "all":
         return True
-    return case.result == show if show in ("failed", "skipped") else bool(case.change) or case.result == "failed"
+    return (
+        case.result == show if show in ("failed", "skipped") else bool(case.change) or case.result == "failed"
+    )
 
 
 def _joined(items: Sequence[Item]) -> Report:

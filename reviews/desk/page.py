@@ -65,7 +65,9 @@ class Opened:
 
     @cached_property
     def standing(self) -> standing.Standing:
-        groups = deliveries.groups_of(self.person.pk, self.pool.id) if self.delivery.task.reviewer_group_id else ()
+        groups = (
+            deliveries.groups_of(self.person.pk, self.pool.id) if self.delivery.task.reviewer_group_id else ()
+        )
         is_barred = not self.pool.allows(Right.REVIEWER) or self.person.pk in self.delivery.makers
         others = deliveries.reviewers_of(self.pool.id, self.delivery.makers) if is_barred else ()
         return standing.standing_of(self.delivery, self.pool, self.person.pk, groups, others)
@@ -104,7 +106,9 @@ def opened(request: HttpRequest, delivery_id: UUID) -> Opened:
     return Opened(delivery, pool, person_of(request))
 
 
-def drawn(request: HttpRequest, one: Opened, asked: Asked | None = None, *, partial: str = "", status: int = 200) -> HttpResponse:
+def drawn(
+    request: HttpRequest, one: Opened, asked: Asked | None = None, *, partial: str = "", status: int = 200
+) -> HttpResponse:
     """The decision page, or one of its fragments."""
     context = context_of(request, one, asked or Asked())
     return draw(request, "decision.html", context, partial=partial, pool=one.pool, status=status)

@@ -28,19 +28,34 @@ class Standing:
     needs_reason: str = ""
 
 
-def standing_of(delivery: Delivery, pool: SeenPool, person_id: int, groups: Collection[int], others: Sequence[str]) -> Standing:
+def standing_of(
+    delivery: Delivery, pool: SeenPool, person_id: int, groups: Collection[int], others: Sequence[str]
+) -> Standing:
     """The standing of one person; ``others`` are names of people who may decide."""
     if delivery.state != DeliveryState.PENDING:
         return Standing(False, False, False, why_not=_closed(delivery))
-    can = f" {_either(others)} can." if others else " Nobody else of this pool can yet; an administrator can give the right."
+    can = (
+        f" {_either(others)} can."
+        if others
+        else " Nobody else of this pool can yet; an administrator can give the right."
+    )
     if not pool.allows(Right.REVIEWER):
         return Standing(True, False, False, why_not=f"You can read this, not decide it.{can}")
     if person_id in delivery.makers and delivery.pool.self_review != SelfReview.MARKED:
         return Standing(
-            True, False, False, why_not=f"{delivery.agent.name} is an agent of yours: maker is not checker.{can}"
+            True,
+            False,
+            False,
+            why_not=f"{delivery.agent.name} is an agent of yours: maker is not checker.{can}",
         )
     old_epoch = _old_epoch(delivery)
-    return Standing(True, True, not old_epoch, why_no_accept=old_epoch, needs_reason=_needs_reason(delivery, person_id, groups))
+    return Standing(
+        True,
+        True,
+        not old_epoch,
+        why_no_accept=old_epoch,
+        needs_reason=_needs_reason(delivery, person_id, groups),
+    )
 
 
 def _old_epoch(delivery: Delivery) -> str:
@@ -56,7 +71,11 @@ def _needs_reason(delivery: Delivery, person_id: int, groups: Collection[int]) -
         return ""
     if task.reviewer_id == person_id or task.reviewer_group_id in groups:
         return ""
-    named = (task.reviewer.get_full_name() or task.reviewer.get_username()) if task.reviewer else f"The group {task.reviewer_group}"
+    named = (
+        (task.reviewer.get_full_name() or task.reviewer.get_username())
+        if task.reviewer
+        else f"The group {task.reviewer_group}"
+    )
     return f"{named} is named for this task. Stepping in needs a reason, and is marked for ever."
 
 

@@ -45,11 +45,15 @@ def file(request: HttpRequest, delivery: UUID, index: int) -> HttpResponse:
     one = page.opened(request, delivery)
     if not is_fragment(request):
         return page.drawn(request, one, Asked(file=index))
-    diff = evidence.diff_of(one.items, deliveries.facts_of(one.delivery), drafts.viewed(one.person.pk, delivery), index)
+    diff = evidence.diff_of(
+        one.items, deliveries.facts_of(one.delivery), drafts.viewed(one.person.pk, delivery), index
+    )
     found = next((each for each in diff.files if each.file.index == index), None)
     if found is None:
         raise Http404(page.MISSING)
-    return draw(request, "decision.html", {"delivery": one.delivery, "diff": diff, "each": found}, partial="file")
+    return draw(
+        request, "decision.html", {"delivery": one.delivery, "diff": diff, "each": found}, partial="file"
+    )
 
 
 @signed_in

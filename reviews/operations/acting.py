@@ -62,7 +62,9 @@ def flaws_of(do: str, reason: str, runner: str) -> dict[str, str]:
 
 def _caller(request: HttpRequest, task: UUID, do: str) -> Caller:
     names = ("version", "lease", "reason", "even_if_live", "runner")
-    digest = canonical.digest({"do": do, "task": str(task), **{name: request.POST.get(name, "") for name in names}})
+    digest = canonical.digest(
+        {"do": do, "task": str(task), **{name: request.POST.get(name, "") for name in names}}
+    )
     return caller_of(request, request.POST.get("key", "")[:255] or None, digest)
 
 
@@ -106,10 +108,12 @@ def words_of(do: str, task: Task, outcome: Any) -> str:
         where = "held: its attempts are used up" if outcome.state is State.HELD else "open again"
         return f"{task} is {where}. {runner} with generation {task.claim_generation} is answered FENCED from now on."
     if do == "extend":
-        left = span((outcome.lease_expires_at - task.lease.expires_at).total_seconds()) if outcome.lease_expires_at else ""
+        left = (
+            span((outcome.lease_expires_at - task.lease.expires_at).total_seconds())
+            if outcome.lease_expires_at
+            else ""
+        )
         return f"{runner} has {task} until {outcome.lease_expires_at:%H:%M:%S} UTC, {left} more than it had."
     if do == "nudge":
         return f"{runner} is asked for a sign of life with its next call about {task}."
     return f"{task} is open again; its attempts start anew."
-
-

@@ -66,7 +66,7 @@ def dossier_of(task: Task, around: Around, now: datetime) -> Dossier | None:
 
 def ticks_of(task: Task, now: datetime) -> Ticks:
     """Where the posts stand."""
-    lease, start = task.lease, task.attempt.started_at  # type: ignore[union-attr]
+    lease, start = task.lease, task.attempt.started_at
     whole = max((max(now, lease.expires_at) - start).total_seconds(), 1.0)
     last = lease.renewed_at or start
     interval = (last - start).total_seconds() / lease.renewals if lease.renewals else lease.ttl_seconds / 3
@@ -97,8 +97,8 @@ def _place(at: datetime, start: datetime, whole_seconds: float) -> float:
 
 def story_of(task: Task) -> str:
     """What happened, as facts."""
-    lease, runner = task.lease, task.runner.name  # type: ignore[union-attr]
-    held = task.attempt.started_at  # type: ignore[union-attr]
+    lease, runner = task.lease, task.runner.name
+    held = task.attempt.started_at
     if not lease.renewals:
         return f"{runner} claimed it and never renewed."
     on_time = span((lease.renewed_at - held).total_seconds())
@@ -107,12 +107,12 @@ def story_of(task: Task) -> str:
 
 def guess_of(task: Task, around: Around, now: datetime) -> str:
     """The most likely cause, and what it rests on."""
-    attempt, lease, runner = task.attempt, task.lease, task.runner.name  # type: ignore[union-attr]
-    last = lease.renewed_at or attempt.started_at  # type: ignore[union-attr]
-    if attempt.scheduler_epoch != task.pool.scheduler_epoch:  # type: ignore[union-attr]
-        return f"it was granted under epoch {attempt.scheduler_epoch}, which has ended"  # type: ignore[union-attr]
-    if attempt.noted_at and attempt.noted_at > lease.expires_at:  # type: ignore[union-attr]
-        return f"it is only slow: it wrote a note {span((now - attempt.noted_at).total_seconds())} ago"  # type: ignore[union-attr]
+    attempt, lease, runner = task.attempt, task.lease, task.runner.name
+    last = lease.renewed_at or attempt.started_at
+    if attempt.scheduler_epoch != task.pool.scheduler_epoch:
+        return f"it was granted under epoch {attempt.scheduler_epoch}, which has ended"
+    if attempt.noted_at and attempt.noted_at > lease.expires_at:
+        return f"it is only slow: it wrote a note {span((now - attempt.noted_at).total_seconds())} ago"
     if around.runner_live:
         return f"this process is gone: {runner} still renews {around.runner_live} other claim{'' if around.runner_live == 1 else 's'}"
     if around.runner_quiet:

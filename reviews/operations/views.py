@@ -66,7 +66,10 @@ def drawn(request: HttpRequest, told: Told, status: int = 200) -> HttpResponse:
     drains = operations.drains(ids)
     context: dict[str, Any] = {
         "pools": pools,
-        "rows": [{"task": row, "guess": dossier.guess_of(row, _nothing(rows, row), now).partition(":")[0]} for row in rows],
+        "rows": [
+            {"task": row, "guess": dossier.guess_of(row, _nothing(rows, row), now).partition(":")[0]}
+            for row in rows
+        ],
         "quiet_count": quiet.count(ids) if len(rows) == quiet.QUIET_LIMIT else len(rows),
         "pulse": quiet.pulse(ids),
         "chosen": chosen,

@@ -40,14 +40,18 @@ def _queues() -> list[Line]:
         return [Line("Celery queues", "not counted: the broker is not Redis")]
     try:
         broker = Redis.from_url(
-            settings.FENCEPOST_BROKER_URL, socket_timeout=PATIENCE_SECONDS, socket_connect_timeout=PATIENCE_SECONDS
+            settings.FENCEPOST_BROKER_URL,
+            socket_timeout=PATIENCE_SECONDS,
+            socket_connect_timeout=PATIENCE_SECONDS,
         )
         with broker, broker.pipeline(transaction=False) as pipe:
             for queue in QUEUES:
                 pipe.llen(queue)
             counts = pipe.execute()
     except (RedisError, OSError):
-        return [Line("Celery queues", "the broker does not answer; no work is lost by that", is_doubtful=True)]
+        return [
+            Line("Celery queues", "the broker does not answer; no work is lost by that", is_doubtful=True)
+        ]
     return [
         Line(f"Celery, queue {queue}", f"{count:,} waiting", count > 1_000)
         for queue, count in zip(QUEUES, counts, strict=True)

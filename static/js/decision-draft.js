@@ -45,5 +45,25 @@ document.addEventListener("input", (event) => {
   if (!field.form || field.form !== form() || !field.name || field.type === "hidden") return;
   keep(field.name, field.value, field.type === "radio" ? 0 : 400);
 });
-addEventListener("pagehide", () => changed.size && send());
+
+// A page that goes away sends what is left and keeps a copy in the tab: a reload may be faster than the sending.
+const place = () => `draft ${form().action}`;
+addEventListener("pagehide", () => {
+  if (!form() || !changed.size) return;
+  sessionStorage.setItem(place(), JSON.stringify([...changed]));
+  send();
+});
+
+function restore() {
+  const left = JSON.parse(sessionStorage.getItem(place()) ?? "[]");
+  sessionStorage.removeItem(place());
+  for (const [name, value] of left) {
+    for (const field of form().elements) {
+      if (field.name !== name) continue;
+      if (field.type === "radio") field.checked = field.value === value; else field.value = value;
+    }
+    keep(name, value, 0);
+  }
+}
+if (form()) restore();
 for (const el of document.querySelectorAll("[data-no-script]")) el.hidden = true;

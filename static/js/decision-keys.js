@@ -1,7 +1,7 @@
-// Keys of the decision page. Letters judge in the draft and move the eye; none of them sends anything.
+// Keys of the decision page: hidden buttons with data-does, so that the ? dialog lists them. They judge in the
+// draft and move the eye; none of them sends anything, and none works behind an open sheet.
 import { crits, give, word } from "./decision-verdicts.js";
 
-const VERDICTS = { y: "met", n: "not-met", m: "cannot-tell" };
 const undo = [];
 let current = null;
 
@@ -29,9 +29,7 @@ function judge(value) {
 
 function back() {
   const [crit, before] = undo.pop() ?? [];
-  if (!crit) return;
-  give(crit, before);
-  look(crit);
+  if (crit) { give(crit, before); look(crit); }
 }
 
 // The next or previous of some places in the document, from what is at the top of the window.
@@ -40,8 +38,7 @@ function jump(selector, by) {
   const line = innerHeight / 3;
   const ahead = places.filter((el) => (by > 0 ? el.getBoundingClientRect().top > line + 4 : el.getBoundingClientRect().top < line - 4));
   const place = by > 0 ? ahead[0] : ahead.at(-1);
-  if (!place) return;
-  scrollBy({ top: place.getBoundingClientRect().top - line });
+  if (place) scrollBy({ top: place.getBoundingClientRect().top - line });
 }
 
 function shot(width) {
@@ -57,21 +54,23 @@ function viewed() {
   files.slice(files.indexOf(here) + 1).find((el) => !el.querySelector("[aria-pressed=true]"))?.scrollIntoView({ block: "start" });
 }
 
-const KEYS = {
-  j: () => step(1), k: () => step(-1), z: back, v: viewed, i: () => document.querySelector(".strip .seg a")?.focus(),
-  "]": () => jump(".hunk", 1), "[": () => jump(".hunk", -1), "}": () => jump("[data-file]", 1), "{": () => jump("[data-file]", -1),
-  1: () => shot(390), 2: () => shot(1280),
+function comment() {
+  document.querySelector("[data-tab-link=talk]")?.click();
+  document.getElementById("say-it")?.focus();
+}
+
+const DOES = {
+  met: () => judge("met"), "not-met": () => judge("not-met"), "cannot-tell": () => judge("cannot-tell"), undo: back, comment,
+  next: () => step(1), previous: () => step(-1), viewed, rounds: () => document.querySelector(".strip .seg a")?.focus(),
+  hunk: () => jump(".hunk", 1), "hunk-back": () => jump(".hunk", -1), file: () => jump("[data-file]", 1), "file-back": () => jump("[data-file]", -1),
+  narrow: () => shot(390), wide: () => shot(1280),
 };
 
-document.addEventListener("keydown", (event) => {
-  if (document.documentElement.dataset.keys === "off" || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-  if (event.target.closest("input:not([type=radio], [type=checkbox]), textarea, select, dialog, [popover]")) return;
-  const key = event.key.length === 1 ? event.key.toLowerCase() : "";
-  const locked = document.querySelector(".verdict:disabled");
-  const act = VERDICTS[key] && !event.shiftKey && !locked ? () => judge(VERDICTS[key]) : event.shiftKey && /[a-z]/.test(key) ? null : KEYS[key];
-  if (!act || (key === "z" && locked)) return;
-  event.preventDefault();
-  act();
+document.addEventListener("click", (event) => {
+  const does = event.target.closest("[data-does]")?.dataset.does;
+  if (!does || document.querySelector("dialog[open]")) return;
+  if (document.querySelector(".verdict:disabled") && /met|tell|undo/.test(does)) return;
+  DOES[does]();
 });
 
 document.addEventListener("focusin", (event) => {

@@ -42,8 +42,7 @@ export function progress() {
   const by = { met: [], "not-met": [], "cannot-tell": [], "": [] };
   for (const crit of crits()) by[word(crit)].push(crit.dataset.crit);
   const why = say(crits().length, by);
-  const accept = document.querySelector(".foot [data-sheet=accept]");
-  const changes = document.querySelector(".foot [data-sheet=changes]");
+  const [accept, changes] = ["accept", "changes"].map((name) => document.querySelector(`.foot [data-sheet=${name}]`));
   if (!accept || accept.hasAttribute("data-barred")) return;
   document.querySelector("[data-why]").textContent = why;
   if (why) accept.setAttribute("aria-disabled", "true"); else accept.removeAttribute("aria-disabled");

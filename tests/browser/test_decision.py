@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,7 +57,7 @@ class Desk:
 
 
 @pytest.fixture
-def desk(site: Site, settings: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+def desk(site: Site, settings: Any, tmp_path_factory: pytest.TempPathFactory) -> Desk:
     """Bytes go where the running server looks for them."""
     var = max(tmp_path_factory.getbasetemp().glob("var*"), key=lambda folder: folder.stat().st_mtime)
     storage = {
@@ -65,7 +65,7 @@ def desk(site: Site, settings: Any, tmp_path_factory: pytest.TempPathFactory) ->
         "OPTIONS": {"location": str(var / "evidence")},
     }
     settings.STORAGES = {**settings.STORAGES, "evidence": storage}
-    yield Desk(site)
+    return Desk(site)
 
 
 def violations(page: Page) -> list[Any]:
@@ -110,7 +110,6 @@ def test_nothing_scrolls_sideways_at_320_px(site: Site, desk: Desk, open_page: O
 def test_a_review_by_keyboard_ends_in_a_commit(site: Site, desk: Desk, open_page: Open) -> None:
     delivery = desk.first()
     page = open_page(f"/reviews/{delivery.pk}", who=site.world.ines)
-    page.keyboard.press("j")
     for _ in range(4):
         page.keyboard.press("y")
     expect(page.locator("[data-judged]")).to_have_text("4 of 4 judged")
@@ -148,7 +147,6 @@ def test_a_reload_finds_every_word_again(site: Site, desk: Desk, open_page: Open
     page.keyboard.press("m")
     page.keyboard.type("A cold run is missing.")
     expect(page.locator("[data-saved]")).to_contain_text("draft saved")
-    page.wait_for_timeout(0)
     page.reload()
     expect(page.get_by_label("What is missing to tell")).to_have_value("A cold run is missing.")
     expect(page.locator("[data-judged]")).to_have_text("2 of 4 judged")
@@ -179,6 +177,7 @@ def test_a_missing_note_is_said_beside_its_field_and_takes_the_focus(
     page.keyboard.press("n")
     page.get_by_role("heading", name="Criteria").click()
     page.get_by_role("button", name="Request changes").click()
+    expect(page.get_by_role("dialog", name="Request changes on round 1")).to_be_visible()
     page.keyboard.press("Control+Enter")
     expect(page.get_by_text("Say what is not met: the agent reads only this.")).to_have_count(1)
     expect(page.locator("#n1")).to_have_attribute("aria-invalid", "true")
@@ -187,7 +186,7 @@ def test_a_missing_note_is_said_beside_its_field_and_takes_the_focus(
 def test_a_lost_race_keeps_every_word_and_moves_the_draft(site: Site, desk: Desk, open_page: Open) -> None:
     first = desk.first()
     page = open_page(f"/reviews/{first.pk}", who=site.world.ines)
-    page.route("**/arrival*", lambda route: route.abort())
+    page.route("**/arrival*", lambda route: route.fulfill(status=404))
     page.locator("[data-crit='4'] [data-v=met]").click()
     page.locator("[data-crit='1'] [data-v=not]").click()
     page.locator("#n1").fill("It names the column but always says line 1.")
@@ -217,7 +216,7 @@ def test_a_round_that_is_superseded_while_it_is_read_locks_in_place(
     page.keyboard.press("y")
     desk.second(first)
     expect(page.get_by_text("Round 2 arrived. You are reading round 1.")).to_be_visible()
-    expect(page.locator("[data-crit='1'] fieldset")).to_be_disabled()
+    expect(page.locator("[data-crit='1'] input[value=met]")).to_be_disabled()
     expect(page.locator(".foot").get_by_role("link", name="Go to round 2")).to_be_visible()
 
 
@@ -280,9 +279,12 @@ def test_no_answer_gives_the_button_back_and_the_same_key_again(
 
     page.route("**/decide", lose_the_first)
     page.get_by_role("button", name="Accept").click()
+    expect(page.get_by_role("dialog", name="Accept round 1")).to_be_visible()
     page.keyboard.press("Control+Enter")
     expect(page.locator("[data-toast]")).to_contain_text("it will not happen twice")
     page.get_by_role("button", name="Accept").click()
+    expect(page.get_by_role("dialog", name="Accept round 1")).to_be_visible()
     page.keyboard.press("Control+Enter")
     expect(page.get_by_role("heading", name="Ines Halvorsen accepted round 1")).to_be_visible()
     assert len({part for body in keys for part in body.split("&") if part.startswith("key=")}) == 1
+    open_page.errors.clear()  # type: ignore[attr-defined]  # the 503 was made by this test

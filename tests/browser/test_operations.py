@@ -54,7 +54,7 @@ def test_a_quiet_claim_is_found_and_released(site: Site, open_page: Open, script
     page.get_by_role("link", name=f"Reports: by plan, {script}").first.click()
     dossier = page.locator("#dossier")
     expect(dossier).to_contain_text("agent-9 renewed 9 times")
-    dossier.get_by_label("Reason").fill("worker-b lost power")
+    page.locator("#why").fill("worker-b lost power")
     dossier.get_by_role("button", name=f"Release {task}").click()
     expect(page.get_by_text("is answered FENCED from now on")).to_be_visible()
     assert state(site, task) == (State.OPEN, 2)
@@ -65,7 +65,7 @@ def test_a_runner_that_renewed_meanwhile_is_named_and_released_only_on_insisting
 ) -> None:
     task = silent(site, "Reports: by month")
     page = open_page(f"/operations?task={task}", who=site.world.noor)
-    page.get_by_label("Reason").fill("worker-b lost power")
+    page.locator("#why").fill("worker-b lost power")
     site.commit(
         lambda: Lease.objects.filter(task_id=task.pk).update(
             expires_at=timezone.now() + timedelta(minutes=5), renewed_at=timezone.now()
@@ -73,7 +73,7 @@ def test_a_runner_that_renewed_meanwhile_is_named_and_released_only_on_insisting
     )
     page.get_by_role("button", name=f"Release {task}").click()
     expect(page.get_by_role("heading", name="agent-9 renewed")).to_be_focused()
-    expect(page.get_by_label("Reason")).to_have_value("worker-b lost power")
+    expect(page.locator("#why")).to_have_value("worker-b lost power")
     assert state(site, task) == (State.CLAIMED, 1)
     page.get_by_role("button", name=f"Release {task} anyway").click()
     expect(page.get_by_text("is answered FENCED from now on")).to_be_visible()
@@ -83,7 +83,7 @@ def test_a_runner_that_renewed_meanwhile_is_named_and_released_only_on_insisting
 def test_a_claim_is_given_to_another_agent(site: Site, open_page: Open) -> None:
     task = silent(site, "Reports: by agent")
     page = open_page(f"/operations?task={task}", who=site.world.noor)
-    page.get_by_label("Reason").fill("host gone")
+    page.locator("#why").fill("host gone")
     page.locator(".reassign summary").click()
     page.get_by_label("agent-7").check()
     page.locator("#dossier").get_by_role("button", name="Release and reassign").click()

@@ -20,13 +20,17 @@ from claims.transitions import Account, StagedResult
 from claims.vocabulary import ActorKind, Source
 
 CRITERIA = (
-    ("With no invoices, the page shows “No invoices yet”, one sentence and one action.", "the screenshots and the added test"),
+    (
+        "With no invoices, the page shows “No invoices yet”, one sentence and one action.",
+        "the screenshots and the added test",
+    ),
     ("With one invoice or more, the table looks as before.", "the tests"),
     ("At 390 px nothing scrolls sideways.", "the screenshot billing-empty-390"),
     ("The page makes at most 3 queries.", "command queries"),
 )
 
-DIFF = """diff --git a/templates/billing.html b/templates/billing.html
+DIFF = (
+    """diff --git a/templates/billing.html b/templates/billing.html
 index 1111111..2222222 100644
 --- a/templates/billing.html
 +++ b/templates/billing.html
@@ -60,7 +64,10 @@ index 5555555..6666666 100644
 -{"plan": "basic"}
 +{"plan": "basic\u202e"}
  []
-""".replace("\\u202e", "\u202e").replace("\n@\n", "\n \n").encode()
+""".replace("\\u202e", "\u202e")
+    .replace("\n@\n", "\n \n")
+    .encode()
+)
 """A diff with an excluded file that hides a bidirectional mark; ``@`` stands for an empty context line."""
 
 IN_SCOPE = DIFF[: DIFF.index(b"diff --git a/data/")]
@@ -95,7 +102,9 @@ def picture(width: int, height: int = 600, label: str = "No invoices yet") -> by
     return out.getvalue()
 
 
-def item(name: str, kind: str, content: bytes, criteria: tuple[int, ...] = (), **meta: Any) -> tuple[Item, bytes]:
+def item(
+    name: str, kind: str, content: bytes, criteria: tuple[int, ...] = (), **meta: Any
+) -> tuple[Item, bytes]:
     """One piece of evidence with its bytes."""
     sha256 = hashlib.sha256(content).hexdigest()
     return Item(name, kind, sha256, len(content), "application/octet-stream", criteria, meta), content
@@ -103,14 +112,41 @@ def item(name: str, kind: str, content: bytes, criteria: tuple[int, ...] = (), *
 
 def usual_items(label: str = "No invoices yet", diff: bytes = DIFF) -> list[tuple[Item, bytes]]:
     """A diff, the tests' command and report by the worker, one command by the agent, two screenshots."""
-    by_worker = {"ranBy": "worker", "exitCode": 0, "durationMs": 812, "startedAt": "2026-11-30T10:32:11Z", "cwd": "."}
+    by_worker = {
+        "ranBy": "worker",
+        "exitCode": 0,
+        "durationMs": 812,
+        "startedAt": "2026-11-30T10:32:11Z",
+        "cwd": ".",
+    }
     return [
         item("diff", "diff", diff, (1, 2), head="9f3c2e7b40d1a6c85e2f97d3b08c41f6aa1d5e92"),
         item("tests", "command", OUTPUT, (1, 2), command="python3 tests/run.py", **by_worker),
         item("report", "test-report", REPORT, (1, 2), ranBy="worker"),
-        item("queries", "command", b"GET /billing 200 3 queries\n", (4,), command="python3 count.py /billing", exitCode=0),
-        item("billing-empty-390", "screenshot", picture(390, label=label), (1, 3), page="/billing?customer=new", width=390),
-        item("billing-empty-1280", "screenshot", picture(1280, 690, label), (1,), page="/billing?customer=new", width=1280),
+        item(
+            "queries",
+            "command",
+            b"GET /billing 200 3 queries\n",
+            (4,),
+            command="python3 count.py /billing",
+            exitCode=0,
+        ),
+        item(
+            "billing-empty-390",
+            "screenshot",
+            picture(390, label=label),
+            (1, 3),
+            page="/billing?customer=new",
+            width=390,
+        ),
+        item(
+            "billing-empty-1280",
+            "screenshot",
+            picture(1280, 690, label),
+            (1,),
+            page="/billing?customer=new",
+            width=1280,
+        ),
     ]
 
 
@@ -125,7 +161,9 @@ def specification(**changes: Any) -> dict[str, Any]:
     }
 
 
-def new_task(pool: Pool, title: str = "Billing page: empty state when there are no invoices", **attributes: Any) -> Task:
+def new_task(
+    pool: Pool, title: str = "Billing page: empty state when there are no invoices", **attributes: Any
+) -> Task:
     """A new OPEN task."""
     attributes.setdefault("input", specification())
     made = transitions.create(Caller(SYSTEM, Source.COMMAND), pool.name, [NewTask(title, **attributes)])
@@ -141,7 +179,9 @@ def worker(agent: Agent) -> Caller:
 def granted(task: Task, agent: Agent, ttl_seconds: int = 600) -> Fence:
     """A claim of the task."""
     task.refresh_from_db()
-    outcome = transitions.claim(worker(agent), task.pk, task.state_version, task.pool.scheduler_epoch, ttl_seconds)
+    outcome = transitions.claim(
+        worker(agent), task.pk, task.state_version, task.pool.scheduler_epoch, ttl_seconds
+    )
     assert isinstance(outcome, Granted), outcome
     return outcome.fence
 
@@ -151,7 +191,9 @@ def next_fence(task: Task) -> Fence:
     task.refresh_from_db()
     attempt = task.attempt
     assert attempt is not None
-    return Fence(task.pk, attempt.pk, attempt.scheduler_epoch, attempt.claim_generation, attempt.cancel_generation)
+    return Fence(
+        task.pk, attempt.pk, attempt.scheduler_epoch, attempt.claim_generation, attempt.cancel_generation
+    )
 
 
 def deliver(
@@ -167,7 +209,11 @@ def deliver(
     for one, content in pairs:
         evidence.keep([content], one.sha256, len(content))
         transitions.add_file(worker(agent), fence, one.sha256, one.size, one.media_type)
-    account = Account("The header row is inside the branch now.", needs, {"1": "Table header is gone.", "4": "3 queries, asserted."})
+    account = Account(
+        "The header row is inside the branch now.",
+        needs,
+        {"1": "Table header is gone.", "4": "3 queries, asserted."},
+    )
     staged = StagedResult({"branch": "work"}, [one for one, _ in pairs])
     outcome = transitions.deliver(worker(agent), fence, str(task.input_digest), None, account, staged)
     assert isinstance(outcome, Delivered), outcome

@@ -15,7 +15,9 @@ from django.utils.safestring import SafeString
 
 from reviews.desk.viewers.texts import cut, visible
 
-_OSC = re.compile(r"\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[\x90\x98\x9d-\x9f][^\x07\x9c\x1b]*(?:\x07|\x9c|\x1b\\)?")
+_OSC = re.compile(
+    r"\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[\x90\x98\x9d-\x9f][^\x07\x9c\x1b]*(?:\x07|\x9c|\x1b\\)?"
+)
 _CSI = re.compile(r"\x1b\[([0-9;:]*)([ -/]*[@-~])")
 _OTHER = re.compile(r"\x1b(?:[ -/]+[0-~]|[0-Z\\^_a-~])?")
 
@@ -36,7 +38,9 @@ class Style:
     @property
     def css(self) -> str:
         """Class names, empty for plain text."""
-        return " ".join(name for name in (self.colour, "aw" if self.bold else "", "ad" if self.dim else "") if name)
+        return " ".join(
+            name for name in (self.colour, "aw" if self.bold else "", "ad" if self.dim else "") if name
+        )
 
 
 def _overwritten(line: str) -> str:
@@ -84,7 +88,9 @@ def _piece(text: str, style: Style) -> SafeString:
 
 
 def _changed(style: Style, parameters: str) -> Style:
-    codes = iter([int(part) if part.isdigit() and len(part) < 5 else 0 for part in re.split("[;:]", parameters)] or [0])
+    codes = iter(
+        [int(part) if part.isdigit() and len(part) < 5 else 0 for part in re.split("[;:]", parameters)] or [0]
+    )
     for code in codes:
         style = _one(style, code, codes)
     return style

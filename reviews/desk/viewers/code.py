@@ -115,7 +115,7 @@ def _coloured(rows: Sequence[Row], lexer: Lexer | None) -> Iterator[list[Piece]]
 def _lexed(text: str, lexer: Lexer) -> list[list[Piece]]:
     lines: list[list[Piece]] = [[]]
     for kind, value in lexer.get_tokens(text):
-        name = next((name for known, name in _CLASSES if kind in known), "")
+        name = next((name for known, name in _CLASSES if _is_of(kind, known)), "")
         parts = value.split("\n")
         for position, part in enumerate(parts):
             if position:
@@ -123,6 +123,11 @@ def _lexed(text: str, lexer: Lexer) -> list[list[Piece]]:
             if part:
                 lines[-1].append((name, part))
     return lines + [[] for _ in range(text.count("\n") + 1 - len(lines))]
+
+
+def _is_of(kind: _TokenType, known: _TokenType) -> bool:
+    """Whether a kind of token is ``known`` or below it: kinds are tuples of names from the root."""
+    return tuple(kind[: len(known)]) == tuple(known)
 
 
 def _marks(rows: Sequence[Row]) -> dict[int, tuple[int, int]]:

@@ -95,7 +95,9 @@ class _Reader:
         if self.old_left > 0 or self.new_left > 0:
             self._content(line)
             return
-        if line.startswith("diff --git ") or (line.startswith("--- ") and following.startswith("+++ ") and self._is_new()):
+        if line.startswith("diff --git ") or (
+            line.startswith("--- ") and following.startswith("+++ ") and self._is_new()
+        ):
             self._begin(line)
         if self.file is None:
             return
@@ -212,7 +214,9 @@ def _path_of_git(line: str) -> str:
     if rest.endswith('"'):
         return _unquoted(rest[rest.rfind(' "') + 1 :]).removeprefix("b/")
     half = (len(rest) - 1) // 2
-    return rest[half + 1 :].removeprefix("b/") if rest[2:half] == rest[half + 3 :] else rest.rsplit(" b/", 1)[-1]
+    return (
+        rest[half + 1 :].removeprefix("b/") if rest[2:half] == rest[half + 3 :] else rest.rsplit(" b/", 1)[-1]
+    )
 
 
 def _unquoted(text: str) -> str:

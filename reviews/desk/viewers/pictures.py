@@ -39,7 +39,9 @@ def redrawn(content: bytes) -> bytes:
     """
     with _opened(content) as picture:
         try:
-            pixels = picture.convert("RGBA" if "A" in picture.getbands() or "transparency" in picture.info else "RGB")
+            pixels = picture.convert(
+                "RGBA" if "A" in picture.getbands() or "transparency" in picture.info else "RGB"
+            )
         except (OSError, ValueError, SyntaxError) as error:
             raise NotAPicture("The picture is damaged.") from error
     out = io.BytesIO()
@@ -55,5 +57,7 @@ def _opened(content: bytes) -> Image.Image:
     width, height = picture.size
     if width * height > PIXELS_LIMIT:
         picture.close()
-        raise NotAPicture(f"The picture has {width:,} × {height:,} pixels; the server draws up to {PIXELS_LIMIT:,}.")
+        raise NotAPicture(
+            f"The picture has {width:,} × {height:,} pixels; the server draws up to {PIXELS_LIMIT:,}."
+        )
     return picture

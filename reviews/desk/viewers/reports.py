@@ -73,7 +73,7 @@ def read_report(content: bytes, *, is_cut: bool = False) -> Report:
         root = fromstring(content, forbid_dtd=True)
     except (ParseError, DefusedXmlException, ValueError, RecursionError) as error:
         return Report((), f"The report is not JUnit XML that can be read safely: {type(error).__name__}.")
-    found = []
+    found: list[Case] = []
     for case in root.iter("testcase"):
         if len(found) == CASES_LIMIT:
             return Report(tuple(found), f"Only the first {CASES_LIMIT:,} tests are shown.")
@@ -110,7 +110,14 @@ def compared(now: Sequence[Case], before: Sequence[Case] | None) -> tuple[Case, 
         return tuple(now)
     known: Mapping[tuple[str, str], str] = {case.key: case.result for case in before}
     return tuple(
-        Case(case.name, case.group, case.result, case.seconds, case.message, _change(known.get(case.key), case.result))
+        Case(
+            case.name,
+            case.group,
+            case.result,
+            case.seconds,
+            case.message,
+            _change(known.get(case.key), case.result),
+        )
         for case in now
     )
 
