@@ -40,10 +40,12 @@ def _filled(venv: Path, file: Path, say: Callable[[str], None]) -> Path:
         say("Making a virtual environment.")
         _make(venv)
     stamp = venv / f".installed-{file.stem}"
-    wanted = hashlib.sha256(file.read_bytes()).hexdigest()
-    if stamp.exists() and stamp.read_text() == wanted:
+    wanted = _digest(file)
+    if _is_current(stamp, wanted) or _is_part_of_another(venv, file):
         return python
     say(f"Installing the pinned requirements of {file.relative_to(ROOT)}; this takes a minute or two.")
+    for other in venv.glob(".installed-*"):
+        other.unlink()  # what follows may change what they stand for
     argv = [str(python), "-m", "pip", "install", "--quiet", "--require-hashes", "--no-deps"]
     argv += ["--disable-pip-version-check", "--no-input", "-r", str(file)]
     done = subprocess.run(argv, capture_output=True, text=True)
@@ -51,6 +53,27 @@ def _filled(venv: Path, file: Path, say: Callable[[str], None]) -> Path:
         raise Failed(f"Installing {file.relative_to(ROOT)} failed: {_reason(done.stderr)}")
     stamp.write_text(wanted)
     return python
+
+
+def _is_current(stamp: Path, wanted: str) -> bool:
+    return stamp.exists() and stamp.read_text() == wanted
+
+
+def _is_part_of_another(venv: Path, file: Path) -> bool:
+    """Whether an installed requirement file holds every pin of this one, as that of the tests does."""
+    for other in sorted(file.parent.glob("*.txt")):
+        installed = _is_current(venv / f".installed-{other.stem}", _digest(other))
+        if installed and _pins(file) <= _pins(other):
+            return True
+    return False
+
+
+def _digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def _pins(file: Path) -> set[str]:
+    return {line for line in file.read_text().splitlines() if line[:1].isalnum()}
 
 
 def _belongs_here(venv: Path, python: Path) -> bool:
