@@ -22,6 +22,7 @@ from config.up.supervisor import Failed, Stopped, Supervisor
 INNER = "--inner"
 STEPS = ("library", "http", "pools", "live", "wal")
 WRK_INSTALL = "apt-get install --yes --no-install-recommends wrk"
+PATIENT = {"FENCEPOST_STATEMENT_TIMEOUT_MS": "600000", "FENCEPOST_IDLE_TRANSACTION_TIMEOUT_MS": "600000"}
 NEEDS_WRK = {"http", "live"}
 
 
@@ -77,7 +78,7 @@ def inner(arguments: list[str]) -> int:
     supervisor = Supervisor(data, variables, say)
     try:
         supervisor.start(postgres.program(), valkey.program())
-        supervisor.step("migrate", [sys.executable, "manage.py", "migrate", "--verbosity", "0"])
+        supervisor.step("migrate", [sys.executable, "manage.py", "migrate", "--verbosity", "0"], PATIENT)
         return supervisor.status(
             "measure", [sys.executable, "-m", "bench.measure", *arguments], on_terminal=True
         )

@@ -22,7 +22,7 @@ SETTINGS = {
 }
 RIGHTS = f"""CREATE EXTENSION IF NOT EXISTS pg_walinspect
 GRANT pg_read_server_files, pg_checkpoint, pg_monitor TO {ROLE}
-GRANT ALTER SYSTEM ON PARAMETER full_page_writes TO {ROLE}
+GRANT ALTER SYSTEM ON PARAMETER full_page_writes, autovacuum TO {ROLE}
 GRANT EXECUTE ON FUNCTION pg_reload_conf() TO {ROLE}
 """
 

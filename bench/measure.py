@@ -118,7 +118,7 @@ class Measures:
 
     def wal(self) -> None:
         """Bytes of WAL and commits of a pair; bytes of a renewal, and whether it is heap-only."""
-        with wal.no_page_images():
+        with wal.only_the_verbs():
             plain, keyed = wal.pairs(self.place, keyed=False), wal.pairs(self.place, keyed=True)
             renewed, heap_only = wal.renewals(self.place)
         for name, written in (

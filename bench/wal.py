@@ -1,6 +1,6 @@
 """What claim, commit and renew write to the WAL, record by record, and whether renewals stay heap-only.
 
-Full-page images are off for this step, because they come from checkpoints and not from the verb.
+Full-page images and autovacuum are off for this step: both come with time, and not from the verb.
 Stored answers (the idempotency keys and their indexes) are counted apart.
 """
 
@@ -33,6 +33,7 @@ WITH record AS (SELECT start_lsn, end_lsn, resource_manager || ' ' || record_typ
            ORDER BY start_lsn, block_id)
 SELECT coalesce(c.relname, ''), r.kind, count(*), sum((r.bytes + 7) / 8 * 8)
  FROM record r LEFT JOIN block b USING (start_lsn) LEFT JOIN pg_class c ON pg_relation_filenode(c.oid) = b.relfilenode
+ WHERE c.relnamespace IS DISTINCT FROM 'pg_catalog'::regnamespace
  GROUP BY 1, 2 ORDER BY 4 DESC"""
 STORED_ANSWERS = "idempotency"
 
@@ -63,13 +64,13 @@ class Written:
 
 
 @contextmanager
-def no_page_images() -> Iterator[None]:
-    """Full-page images off, and on again."""
+def only_the_verbs() -> Iterator[None]:
+    """Full-page images and autovacuum off, and on again."""
     try:
-        _page_images("off")
+        _switch("off")
         yield
     finally:
-        _page_images("on")
+        _switch("on")
 
 
 def pairs(place: product.Place, *, keyed: bool) -> Written:
@@ -148,8 +149,9 @@ def _updates() -> tuple[int, int]:
     return row
 
 
-def _page_images(word: str) -> None:
-    _one(f"ALTER SYSTEM SET full_page_writes = {word}")
+def _switch(word: str) -> None:
+    for name in ("full_page_writes", "autovacuum"):
+        _one(f"ALTER SYSTEM SET {name} = {word}")
     _one("SELECT pg_reload_conf()")
     connection.close()
     while _one("SHOW full_page_writes") != word:
