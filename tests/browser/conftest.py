@@ -50,6 +50,8 @@ FLAGS = [
 ]
 FLAGS += ["--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"]
 READY_SECONDS = 60
+PATIENCE_MS = 30_000
+"""How long a page may take on a busy machine before a test gives up."""
 WIDTHS = (390, 1280)
 THEMES = ("light", "dark")
 
@@ -242,7 +244,7 @@ def open_page(site: Site, chromium: Browser) -> Iterator[Open]:
             cookie = site.commit(partial(session_cookie, who))
             context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": cookie, "url": site.url}])
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(PATIENCE_MS)
         page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.goto(path)

@@ -27,7 +27,7 @@ def socket_of(site: Site, who: Any, origin: str | None = None) -> ClientConnecti
     )
 
 
-def heard_until(socket: ClientConnection, kind: str, seconds: float = 10) -> dict[str, Any]:
+def heard_until(socket: ClientConnection, kind: str, seconds: float = 30) -> dict[str, Any]:
     """The next message of this kind."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
@@ -118,7 +118,7 @@ def test_a_heartbeat_ahead_of_the_page_makes_it_fetch_what_a_lost_hint_was_about
 
 def test_a_socket_without_a_session_is_closed_with_its_own_code(site: Site) -> None:
     with socket_of(site, None) as socket, pytest.raises(ConnectionClosed) as closed:
-        socket.recv(timeout=10)
+        socket.recv(timeout=30)
     assert closed.value.rcvd is not None
     assert closed.value.rcvd.code == 4401
 

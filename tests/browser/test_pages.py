@@ -101,7 +101,10 @@ def test_the_board_on_a_phone_shows_one_column_and_a_strip_to_choose_it(site: Si
     assert page.locator(".board .col:visible").count() == 1
     page.get_by_role("navigation", name="Columns").get_by_role("link", name="Done").click()
     assert page.locator(".board .col:visible").get_attribute("id") == "done"
-    assert page.get_by_role("navigation", name="Main, short").is_visible()
+    page.get_by_role("navigation", name="Main, short").get_by_role("button", name="More").click()
+    box = page.locator("#more").bounding_box()
+    assert box is not None
+    assert box["width"] > 300
 
 
 def test_the_theme_is_chosen_in_the_menu_and_stays(site: Site, open_page: Open) -> None:
