@@ -61,22 +61,15 @@ class Measures:
     def http(self) -> None:
         """Authenticated calls of the JSON API, against F2 and F4."""
         with overhttp.api() as port:
-            for name, script, pair in (
-                ("HTTP: claim-next of one / F2", pgbench.CLAIM, False),
-                ("HTTP: claim, commit / F4", pgbench.PAIR, True),
-            ):
-                self.figures.append(
-                    compare(
-                        name,
-                        Goal(0.20, 0.40),
-                        self.rounds,
-                        lambda script=script: self.floor(script),
-                        lambda script=script, pair=pair: overhttp.run(
-                            self.place, port, self.seconds, pair=pair, room=self.floor_rate[script]
-                        ),
-                        say,
-                    )
-                )
+            self._http(port, "HTTP: claim-next of one / F2", pgbench.CLAIM, pair=False)
+            self._http(port, "HTTP: claim, commit / F4", pgbench.PAIR, pair=True)
+
+    def _http(self, port: int, name: str, script: str, *, pair: bool) -> None:
+        def calls() -> Slice:
+            return overhttp.run(self.place, port, self.seconds, pair=pair, room=self.floor_rate[script])
+
+        figure = compare(name, Goal(0.20, 0.40), self.rounds, lambda: self.floor(script), calls, say)
+        self.figures.append(figure)
 
     def pools(self) -> None:
         """64 claimers on one pool, against the same over eight pools."""
@@ -129,17 +122,16 @@ class Measures:
             say(f"  WAL of one {name}: {written.each():,.0f} B")
             for line in written.lines():
                 say(f"    {line}")
-        stored = f"stored answers {keyed.each(stored_answers=True):,.0f} B more"
-        kibibytes = plain.each() / 1024
+        pair = Figure(
+            "WAL: claim + commit",
+            Goal(3.5, 2.0, True, "KiB"),
+            f"{plain.each():,.0f} B",
+            "–",
+            plain.each() / 1024,
+        )
+        pair.remarks.append(f"stored answers write {keyed.each(stored_answers=True):,.0f} B more")
         self.figures += [
-            Figure(
-                "WAL: claim + commit",
-                Goal(3.5, 2.0, True, "KiB"),
-                f"{plain.each():,.0f} B",
-                "–",
-                kibibytes,
-                stored,
-            ),
+            pair,
             Figure(
                 "commits: claim + commit", Goal(2, 2, True), f"{plain.commits():.2f}", "–", plain.commits()
             ),
