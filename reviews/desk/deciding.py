@@ -21,7 +21,7 @@ from claims.outcomes import Committed, Decided, Refused, Why
 from claims.vocabulary import State
 from reviews.desk import conflict, drafts, page
 from reviews.desk.page import Asked, Opened
-from reviews.desk.views import reviewing
+from reviews.desk.views import key_of, reviewing
 from reviews.shell.requests import caller_of
 from reviews.shell.rights import signed_in
 from reviews.shell.words import short_digest
@@ -99,8 +99,9 @@ def _sent(request: HttpRequest, one: Opened, do: str) -> Outcome:
             "reason": judgement.reason,
         }
     )
-    key = request.POST.get("key", "")[:255] or None
-    return VERBS[do](caller_of(request, key, digest), one.delivery.pk, judgement, one.typed.as_comments())
+    return VERBS[do](
+        caller_of(request, key_of(request), digest), one.delivery.pk, judgement, one.typed.as_comments()
+    )
 
 
 def _refused(request: HttpRequest, one: Opened, do: str, refused: Refused) -> HttpResponse:

@@ -20,7 +20,8 @@ from reviews.models import CommentDraft, Draft, VerdictDraft, ViewedFile
 FORM_WORDS = {"met": Verdict.MET, "not-met": Verdict.NOT_MET, "cannot-tell": Verdict.CANNOT_TELL}
 """How a form names a verdict."""
 WORDS_OF = {verdict.value: word for word, verdict in FORM_WORDS.items()}
-WHOLE_FIELDS = ("note", "reason", "comment", "comment_path")
+WHOLE_FIELDS = ("note", "reason", "comment")
+PATH_LIMIT = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +105,8 @@ def save(person_id: int, delivery_id: UUID, criteria: int, posted: Mapping[str, 
             update_fields=[column, "typed_at"],
         )
     whole: dict[str, object] = {name: _clean(posted[name]) for name in WHOLE_FIELDS if name in posted}
+    if "comment_path" in posted:
+        whole["comment_path"] = _clean(posted["comment_path"])[:PATH_LIMIT]
     if "comment_line" in posted:
         whole["comment_line"] = _line(posted["comment_line"])
     if whole:

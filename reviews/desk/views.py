@@ -125,3 +125,8 @@ def reviewing(request: HttpRequest, delivery: UUID) -> Opened:
     if not one.pool.allows(Right.REVIEWER):
         raise PermissionDenied(NOT_YOURS)
     return one
+
+
+def key_of(request: HttpRequest) -> str | None:
+    """The form's idempotency key, cut to what a key may be; None where it has none."""
+    return request.POST.get("key", "").replace("\x00", "")[:255] or None

@@ -19,6 +19,7 @@ from claims.models import Task
 from claims.outcomes import Granted, Refused
 from claims.selectors import quiet
 from claims.vocabulary import State
+from reviews.desk.views import key_of
 from reviews.operations import views
 from reviews.operations.views import Told
 from reviews.shell.requests import caller_of
@@ -65,7 +66,7 @@ def _caller(request: HttpRequest, task: UUID, do: str) -> Caller:
     digest = canonical.digest(
         {"do": do, "task": str(task), **{name: request.POST.get(name, "") for name in names}}
     )
-    return caller_of(request, request.POST.get("key", "")[:255] or None, digest)
+    return caller_of(request, key_of(request), digest)
 
 
 def ordered(caller: Caller, request: HttpRequest, task: UUID, do: str) -> Any:
@@ -77,7 +78,9 @@ def ordered(caller: Caller, request: HttpRequest, task: UUID, do: str) -> Any:
         even_if_live=request.POST.get("even_if_live") == "yes",
     )
     if do == "reassign":
-        return transitions.reassign(caller, task, sighting, request.POST.get("runner", ""))
+        return transitions.reassign(
+            caller, task, sighting, request.POST.get("runner", "").replace("\x00", "")
+        )
     verb = {
         "release": transitions.release_quiet,
         "extend": transitions.extend_once,

@@ -6,14 +6,18 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.utils import timezone
 from redis import Redis
 from redis.exceptions import RedisError
 
+from claims import sweeps
 from claims.selectors import operations
 from reviews.shell.words import NBSP, span
 
 QUEUES = ("attempts", "upkeep")
 PATIENCE_SECONDS = 0.3
+SWEEP_SECONDS = 60
+"""Beat asks for a sweep every few seconds; one that is this old is worth a look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +34,19 @@ def lines() -> list[Line]:
     found = operations.database()
     return [
         *_queues(),
+        _sweep(),
         Line("Outbox, oldest row no reader may see yet", _short(found.outbox_lag), found.outbox_lag > 5),
         Line("Oldest transaction", _short(found.oldest_transaction), found.oldest_transaction > 30),
     ]
+
+
+def _sweep() -> Line:
+    """When the clock's work was last done whole; beat and a worker are alive then."""
+    at = sweeps.last_good()
+    if at is None:
+        return Line("Last good sweep", "none known: is beat running, and a worker?", is_doubtful=True)
+    seconds = (timezone.now() - at).total_seconds()
+    return Line("Last good sweep", f"{span(seconds)} ago", seconds > SWEEP_SECONDS)
 
 
 def _queues() -> list[Line]:

@@ -273,3 +273,20 @@ def test_met_of_the_round_before_is_kept_by_one_press_where_the_evidence_is_the_
 
     ines.post(f"/reviews/{second.pk}/save", {"keep": "4"})
     assert VerdictDraft.objects.get(delivery_id=second.pk, criterion=4).verdict == "MET"
+
+
+def test_odd_bytes_and_endless_fields_are_kept_as_far_as_they_go(ines: Client, delivery: Delivery) -> None:
+    odd = {
+        "note": "a\x00b\r\nc",
+        "comment": "x",
+        "comment_path": "y" * 5_000,
+        "comment_line": "1" * 50,
+        "verdict-1": "odd",
+    }
+    ines.post(f"/reviews/{delivery.pk}/save", odd | {"remove_comment": "9" * 40, "keep": "999999"})
+
+    draft = Draft.objects.get()
+    assert (draft.note, len(draft.comment_path), draft.comment_line) == ("ab\nc", 1_000, None)
+    assert VerdictDraft.objects.get(criterion=1).verdict == ""
+    status, _ = decide(ines, delivery, form(delivery, "changes") | {"key": "\x00" * 400, "subject": "\x00"})
+    assert status == 409
