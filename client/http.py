@@ -53,20 +53,16 @@ class Http:
         Raises ``Problem`` for a refusal and ``Unreachable`` when no try was answered.
         """
         sent = {"Idempotency-Key": uuid4().hex, **(headers or {})} if method != "GET" else dict(headers or {})
+        timeout = TIMEOUT if timeout_seconds is None else timeout_seconds
+        request = self._client.build_request(
+            method, path, json=body, params=query, content=content, headers=sent, timeout=timeout
+        )
         failure = ""
         for number in range(tries):
             if number:
                 time.sleep(_pause(number))
             try:
-                answer = self._client.request(
-                    method,
-                    path,
-                    json=body,
-                    params=query,
-                    content=content,
-                    headers=sent,
-                    timeout=TIMEOUT if timeout_seconds is None else timeout_seconds,
-                )
+                answer = self._client.send(request)
             except httpx.TransportError as error:
                 failure = f"{type(error).__name__}: {error}"
                 continue

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from typing import Any
 
+from claims.vocabulary import ReviewPolicy
 from tests.api.conftest import Caller, claimed
 from tests.support.world import DIFF, World, a_specification
 
@@ -18,7 +20,7 @@ ITEM = {
 }
 
 
-def upload(agent: Caller, grant: dict, content: bytes = DIFF) -> int:
+def upload(agent: Caller, grant: dict[str, Any], content: bytes = DIFF) -> int:
     fence = grant["fence"]
     header = f"epoch={fence['schedulerEpoch']}, generation={fence['claimGeneration']}, cancel={fence['cancelGeneration']}"
     sha256 = hashlib.sha256(content).hexdigest()
@@ -57,6 +59,11 @@ def test_a_task_is_written_claimed_worked_on_and_delivered(
 
     assert upload(agent, grant) == 201
     assert upload(agent, grant) == 200
+    hand_in_and_read_back(agent, grant)
+
+
+def hand_in_and_read_back(agent: Caller, grant: dict[str, Any]) -> None:
+    at = f"/attempts/{grant['attemptId']}"
     delivered = agent.post(
         f"{at}/deliver",
         {"fence": grant["fence"], "inputDigest": grant["inputDigest"], "result": {"done": True}, "evidence": [ITEM], "summary": "Done",
@@ -77,8 +84,6 @@ def test_a_task_is_written_claimed_worked_on_and_delivered(
 
 
 def test_an_unreviewed_task_is_committed_with_its_result_inline(world: World, agent: Caller) -> None:
-    from claims.vocabulary import ReviewPolicy
-
     grant = claimed(world, agent, review_policy=ReviewPolicy.NONE, input=a_specification(evidence=[]))
     body = {"fence": grant["fence"], "inputDigest": grant["inputDigest"], "result": {"answer": 42}}
     first = agent.post(f"/attempts/{grant['attemptId']}/commit", body, key=None)

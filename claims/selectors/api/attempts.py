@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from uuid import UUID
 
 from claims.fences import Fence
@@ -55,15 +54,6 @@ def _shaped(row: Row) -> Row:
         name: row[name]
         for name in ("taskId", "attemptId", "schedulerEpoch", "claimGeneration", "cancelGeneration")
     }
-    delivery = None
-    if row["deliveryId"] is not None:
-        delivery = {
-            "deliveryId": row["deliveryId"],
-            "round": row["round"],
-            "state": row["deliveryState"],
-            "decision": row["decision"],
-        }
-    expires_at: datetime | None = row["leaseExpiresAt"]
     return {
         "attemptId": row["attemptId"],
         "taskId": row["taskId"],
@@ -79,7 +69,7 @@ def _shaped(row: Row) -> Row:
         "note": row["note"],
         "notedAt": row["notedAt"],
         "cost": raw_json(row["cost"]) if row["cost"] is not None else None,
-        "leaseExpiresAt": expires_at,
+        "leaseExpiresAt": row["leaseExpiresAt"],
         "leaseSecondsRemaining": row["leaseSecondsRemaining"],
         "windowEndsAt": row["windowEndsAt"],
         "nudged": row["nudged"],
@@ -89,5 +79,16 @@ def _shaped(row: Row) -> Row:
             "schedulerEpoch": row["currentEpoch"],
             "claimGeneration": row["currentGeneration"],
         },
-        "delivery": delivery,
+        "delivery": _delivery(row),
+    }
+
+
+def _delivery(row: Row) -> Row | None:
+    if row["deliveryId"] is None:
+        return None
+    return {
+        "deliveryId": row["deliveryId"],
+        "round": row["round"],
+        "state": row["deliveryState"],
+        "decision": row["decision"],
     }
