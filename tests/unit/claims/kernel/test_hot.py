@@ -12,7 +12,7 @@ from uuid import uuid4
 import pytest
 from django.db import connection, transaction
 
-from claims import kernel
+from claims import kernel, transitions
 from claims.canonical import result_digest
 from claims.models import (
     Agent,
@@ -25,13 +25,13 @@ from claims.models import (
     StagedResult,
     Task,
 )
-from claims.outcomes import Committed, Grants, Refused, Renewed
+from claims.outcomes import Committed, Decided, Grants, Refused, Renewed
 from claims.selectors.chain import verify_chain
 from claims.transitions import StagedResult as Staged
 from claims.transitions import delivering, granting, holding
 from claims.transitions.results import prepare
-from claims.vocabulary import ReclaimPolicy, ReviewPolicy
-from tests.support.world import World, a_world, expire, fence_but, next_epoch
+from claims.vocabulary import ReclaimPolicy, ReviewPolicy, Verdict
+from tests.support.world import World, a_world, expire, fence_but, judgement, next_epoch
 
 pytestmark = pytest.mark.django_db
 
@@ -146,9 +146,7 @@ def _claim_both_ways(draw: Draw) -> None:
     for _ in range(draw.dice.randint(0, 3)):
         world.task(**draw.attributes())
     if draw.sometimes(0.3):
-        connection.cursor().execute("SET LOCAL session_replication_role = replica")
-        Task.objects.filter(pool=world.pool).update(preferred_runner=agent)
-        connection.cursor().execute("SET LOCAL session_replication_role = origin")
+        _prefer(world, agent, draw)
     epoch = world.epoch
     draw.set_up(world, agent)
     caller = world.caller(agent, key=uuid4().hex if draw.sometimes(0.5) else None, request_digest="sha256:1")
@@ -161,6 +159,17 @@ def _claim_both_ways(draw: Draw) -> None:
         assert short[1] == long[1]
         fields = {"fence": None, "lease_expires_at": None, "window_ends_at": None, "task": None}
         assert replace(short[0], **fields) == replace(long[0].grants[0], **fields)
+
+
+def _prefer(world: World, agent: Agent, draw: Draw) -> None:
+    """A task that was sent back while the gate was closed waits for its runner first."""
+    delivery = world.delivered(agent, priority=draw.dice.randint(0, 9))
+    Pool.objects.filter(id=world.pool.id).update(gate="DRAINING")
+    sent_back = transitions.request_changes(
+        world.person(world.reviewer), delivery.id, judgement(delivery, Verdict.NOT_MET, "once more")
+    )
+    assert isinstance(sent_back, Decided)
+    Pool.objects.filter(id=world.pool.id).update(gate="OPEN")
 
 
 @pytest.mark.parametrize("seed", range(SAMPLES // 50))
