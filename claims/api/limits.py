@@ -18,7 +18,6 @@ from redis.exceptions import RedisError
 
 WINDOW_SECONDS = 10
 SHARE_EVERY = 50
-DEFAULT_CALLS = 20_000
 _MOST_COUNTS = 10_000
 
 
@@ -33,11 +32,6 @@ class _Count:
 
 _counts: dict[tuple[int, str], _Count] = {}
 _lock = Lock()
-
-
-def calls_allowed() -> int:
-    """Calls per token and bucket in ten seconds; the setting FENCEPOST_API_CALLS_IN_TEN_SECONDS."""
-    return int(getattr(settings, "FENCEPOST_API_CALLS_IN_TEN_SECONDS", DEFAULT_CALLS))
 
 
 def is_too_often(token_id: int, bucket: str) -> bool:
@@ -55,7 +49,7 @@ def is_too_often(token_id: int, bucket: str) -> bool:
         count.known += share
     if is_due:
         count.known = max(count.known, _share(f"calls:{token_id}:{bucket}:{window}", share))
-    return count.known + count.own > calls_allowed()
+    return count.known + count.own > settings.FENCEPOST_API_CALLS_IN_TEN_SECONDS
 
 
 def _share(key: str, calls: int) -> int:

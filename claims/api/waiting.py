@@ -14,13 +14,10 @@ from typing import TypeVar
 
 from django.conf import settings
 
-DEFAULT_WAITERS = 24
-"""For `web`, which keeps 32 threads for long polls."""
-
 LOOK_EVERY_SECONDS = 1.0
 
 T = TypeVar("T")
-_places = BoundedSemaphore(int(getattr(settings, "FENCEPOST_API_WAITERS", DEFAULT_WAITERS)))
+_places = BoundedSemaphore(settings.FENCEPOST_API_WAITERS)
 
 
 def wait_for(look: Callable[[], T], is_news: Callable[[T], bool], seconds: int) -> T:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from claims.api import documents, files, limits
+from django.conf import settings
+
+from claims.api import documents, files
 from claims.outcomes import RULES
 from claims.tokens import PREFIX_LENGTH, SECRET_LENGTH
 from tests.api.conftest import Caller
@@ -38,7 +40,7 @@ def test_the_reference_gives_every_code_its_status() -> None:
 
 
 def test_the_reference_gives_the_limits_of_the_code() -> None:
-    assert f"{limits.DEFAULT_CALLS:,} times in ten seconds" in REFERENCE
+    assert f"{settings.FENCEPOST_API_CALLS_IN_TEN_SECONDS:,} times in ten seconds" in REFERENCE
     assert f"at most {documents.MAX_BYTES // 2**20} MiB, {documents.MAX_DEPTH} levels deep" in REFERENCE
     assert f"at most {files.MAX_FILE_BYTES // 2**20} MiB" in REFERENCE
     assert f"fp_[a-z0-9]{{{PREFIX_LENGTH}}}_[A-Za-z0-9]{{{SECRET_LENGTH}}}" in REFERENCE

@@ -59,7 +59,7 @@ def test_a_lost_claim_stops_the_work_and_its_command(world: World, client_of_age
     (grant,) = client_of_agent.claim_next(world.pool.name, ttl_seconds=2)
     told: list[str] = []
     forever = [sys.executable, "-c", "import signal; signal.pause()"]
-    with pytest.raises(Stopped):  # noqa: PT012 - leaving the inner block is what raises
+    with pytest.raises(Stopped):  # noqa: PT012, SIM117 - leaving the inner block is what raises
         with client_of_agent.working(grant, told.append) as work:
             expire(task_id)
             world.claimed(world.agents[1], task_id)
