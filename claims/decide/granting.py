@@ -91,6 +91,8 @@ def _taken(seen: TaskAsRead) -> list[str]:
         return [f"It is claimed by {runner}{until}."]
     if seen.task.reclaim_policy is ReclaimPolicy.AUTO:
         return []
+    if seen.is_below_epoch:
+        return [f"The claim of {runner} was granted under an epoch that has ended; the sweep holds the task."]
     return [
         f"The claim of {runner} is quiet since {_utc(seen.lease.expires_at)}; an operator decides about it."
     ]

@@ -202,6 +202,7 @@ class Migration(migrations.Migration):
                 ('note', models.TextField(blank=True, default='')),
                 ('reason', models.TextField(blank=True, default='')),
                 ('marks', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=40), default=list, size=None)),
+                ('makers', django.contrib.postgres.fields.ArrayField(base_field=models.IntegerField(), default=list, size=None)),
                 ('decided_at', models.DateTimeField()),
                 ('reviewer', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='decisions', to=settings.AUTH_USER_MODEL)),
                 ('delivery', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='decision', to='claims.delivery')),

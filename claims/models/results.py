@@ -126,7 +126,7 @@ class Decision(models.Model):
     """What a person decided on a delivery, and what was seen when deciding.
 
     ``marks`` says for ever what was out of the ordinary: ``STEPPED_IN``, ``SELF_REVIEW``,
-    ``SCOPE_VIOLATION``.
+    ``SCOPE_VIOLATION``. ``makers`` are the owners of the evidence at the grant and at the decision.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -139,6 +139,7 @@ class Decision(models.Model):
     note = models.TextField(blank=True, default="")
     reason = models.TextField(blank=True, default="")
     marks = ArrayField(models.CharField(max_length=40), default=list)
+    makers = ArrayField(models.IntegerField(), default=list)
     decided_at = models.DateTimeField()
 
     class Meta:

@@ -131,6 +131,7 @@ def _record(
         note=judgement.note,
         reason=judgement.reason,
         marks=decide.marks(seen, delivery),
+        makers=sorted(delivery.makers),
         decided_at=seen.now,
     )
     Delivery.objects.filter(id=delivery.id).update(state=DeliveryState[kind.name].value, closed_at=seen.now)

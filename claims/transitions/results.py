@@ -71,9 +71,7 @@ def prepare(
         return Refused(Why.NOT_FOUND)
     specification = parse_input(body)
     named = staged.digest if staged else result_digest
-    handover = decide.Handover(
-        input_digest, named, digest, decide.missing_evidence(specification, items)
-    )
+    handover = decide.Handover(input_digest, named, digest, decide.missing_evidence(specification, items))
     facts = evidence.establish(specification, items, ran_here=caller.source is Source.WORKER)
     return Prepared(handover, staged, facts)
 
