@@ -1,30 +1,16 @@
 // Keys of the decision page: hidden buttons with data-does, so that the ? dialog lists them. They judge in the
 // draft and move the eye; none of them sends anything, and none works behind an open sheet.
+import { look, seen, step } from "./decision-eye.js";
 import { crits, give, word } from "./decision-verdicts.js";
 
 const undo = [];
-let current = null;
-
-function look(crit, focus = true) {
-  if (!crit) return;
-  for (const each of crits()) each.removeAttribute("aria-current");
-  crit.setAttribute("aria-current", "step");
-  current = crit;
-  if (!focus) return;
-  crit.scrollIntoView({ block: "nearest" });
-  (crit.querySelector("input[type=radio]:checked") ?? crit.querySelector("input[type=radio]"))?.focus({ preventScroll: true });
-}
-
-function step(by) {
-  const all = crits();
-  look(all[Math.min(Math.max((current ? all.indexOf(current) : -1) + by, 0), all.length - 1)]);
-}
 
 function judge(value) {
-  if (!current) return look(crits()[0]);
-  undo.push([current, word(current)]);
-  give(current, value);
-  if (value === "met") step(1); else current.querySelector("textarea")?.focus();
+  const crit = seen();
+  if (!crit) return look(crits()[0]);
+  undo.push([crit, word(crit)]);
+  give(crit, value);
+  if (value === "met") step(1); else crit.querySelector("textarea")?.focus();
 }
 
 function back() {
@@ -72,9 +58,3 @@ document.addEventListener("click", (event) => {
   if (document.querySelector(".verdict:disabled") && /met|tell|undo/.test(does)) return;
   DOES[does]();
 });
-
-document.addEventListener("focusin", (event) => {
-  const crit = event.target.closest("[data-crit]");
-  if (crit && crit !== current) look(crit, false);
-});
-look(crits().find((crit) => word(crit) === "") ?? crits()[0], false);
