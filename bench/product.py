@@ -44,9 +44,8 @@ WITH pattern AS (SELECT t.*, p.name AS pool_name FROM claims_task t JOIN claims_
      || '","to":"OPEN","verb":"create"}', 'UTF8')) AS head
    FROM made m, pattern x),
  told AS (INSERT INTO claims_history (task_id, pool_id, state_version, verb, from_state, to_state, claim_generation, attempt_id, actor_kind,
-     actor_id, actor_name, source, request_id, at, body, previous_hash, hash)
-   SELECT id, %(pool)s, 1, 'create', NULL, 'OPEN', 0, NULL, 'SYSTEM', 0, 'fencepost', 'COMMAND', 'bench', at, body,
-     decode(repeat('00', 32), 'hex'), head FROM line),
+     actor_id, actor_name, source, request_id, at, body, hash)
+   SELECT id, %(pool)s, 1, 'create', NULL, 'OPEN', 0, NULL, 'SYSTEM', 0, 'fencepost', 'COMMAND', 'bench', at, body, head FROM line),
  given AS (INSERT INTO claims_taskinput (task_id, number, lineage_id, revision, body)
    SELECT l.id, l.number, l.id, 1, i.body FROM line l, pattern x JOIN claims_taskinput i ON i.task_id = x.id)
 INSERT INTO claims_task (id, number, pool_id, lineage_id, revision, node_id, title, state, reason, state_since, state_version,

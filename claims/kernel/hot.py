@@ -17,7 +17,6 @@ from django.db import OperationalError, connection
 from claims.callers import Caller
 from claims.fences import Fence
 from claims.kernel.keys import holder_of, lock_number
-from claims.kernel.reading import pool_of
 from claims.kernel.running import unknown
 from claims.models.columns import new_id
 from claims.outcomes import Committed, Granted, GrantedTask, Refused, Renewed
@@ -27,9 +26,11 @@ _CLAIM_NEXT: LiteralString = (
     "SELECT * FROM claims_claim_next(%s::bigint, %s::bigint, %s::bigint, %s::int, %s::uuid, %s::text, %s::text,"
     " %s::text, %s::text, %s::bigint, %s::text)"
 )
-_RENEW: LiteralString = "SELECT * FROM claims_renew(%s::bigint, %s::uuid, %s::uuid, %s::bigint, %s::bigint, %s::bigint, %s::bigint, %s::int)"
+_RENEW: LiteralString = (
+    "SELECT * FROM claims_renew(%s::uuid, %s::uuid, %s::bigint, %s::bigint, %s::bigint, %s::bigint, %s::int)"
+)
 _COMMIT: LiteralString = (
-    "SELECT * FROM claims_commit(%s::bigint, %s::uuid, %s::uuid, %s::bigint, %s::bigint, %s::bigint, %s::bigint, %s::text,"
+    "SELECT * FROM claims_commit(%s::uuid, %s::uuid, %s::bigint, %s::bigint, %s::bigint, %s::bigint, %s::text,"
     " %s::text, %s::text, %s::jsonb, %s::uuid, %s::text, %s::text, %s::text, %s::text, %s::bigint, %s::text)"
 )
 _WAITED = {"55P03", "57014", "40001", "40P01"}
@@ -65,10 +66,9 @@ def claim_next(
 
 def renew(caller: Caller, fence: Fence, extend_seconds: int) -> Renewed | Refused | None:
     """A renewal of a claim that is the caller's."""
-    pool_id = pool_of(fence.task_id)
-    if pool_id is None or caller.key is not None or not caller.is_agent:
+    if caller.key is not None or not caller.is_agent:
         return None
-    row = _call(Verb.RENEW, _RENEW, (pool_id, *_fence(fence), caller.actor.id, extend_seconds))
+    row = _call(Verb.RENEW, _RENEW, (*_fence(fence), caller.actor.id, extend_seconds))
     return row if row is None or isinstance(row, Refused) else Renewed(*row)
 
 
@@ -76,15 +76,14 @@ def commit(
     caller: Caller, fence: Fence, input_digest: str, result: object, result_digest: str
 ) -> Committed | Refused | None:
     """The canonical commit of a result without evidence, for an input that asks for none."""
-    pool_id = pool_of(fence.task_id)
-    if pool_id is None or not caller.is_agent:
+    if not caller.is_agent:
         return None
     commit_id = new_id()
     row = _call(
         Verb.COMMIT,
         _COMMIT,
         (
-            pool_id, *_fence(fence), caller.actor.id, caller.actor.name, input_digest, result_digest, json.dumps(result), commit_id,
+            *_fence(fence), caller.actor.id, caller.actor.name, input_digest, result_digest, json.dumps(result), commit_id,
             caller.source, caller.request_id, *_key(caller),
         ),
     )  # fmt: skip

@@ -248,7 +248,7 @@ class HistoryEntry:
         )
         self._values: tuple[object, ...] = (
             task_id, pool_id, state_version, verb, from_state, to_state, claim_generation, attempt_id, actor.kind, actor.id, actor.name,
-            caller.source, caller.request_id, at, json.dumps(body), previous, self.hash,
+            caller.source, caller.request_id, at, json.dumps(body), self.hash,
         )  # fmt: skip
 
     def values(self) -> tuple[object, ...]:
@@ -263,9 +263,9 @@ def chain(previous: bytes, row: Mapping[str, object]) -> bytes:
 
 _TELL: LiteralString = (
     "INSERT INTO claims_history (task_id, pool_id, state_version, verb, from_state, to_state, claim_generation, attempt_id,"
-    " actor_kind, actor_id, actor_name, source, request_id, at, body, previous_hash, hash) VALUES"
+    " actor_kind, actor_id, actor_name, source, request_id, at, body, hash) VALUES"
     " (%s::uuid, %s::bigint, %s::bigint, %s::text, %s::text, %s::text, %s::bigint, %s::uuid, %s::text, %s::int, %s::text, %s::text,"
-    " %s::text, %s::timestamptz, %s::jsonb, %s::bytea, %s::bytea)"
+    " %s::text, %s::timestamptz, %s::jsonb, %s::bytea)"
 )
 
 _REPLACE_LEASE: LiteralString = (

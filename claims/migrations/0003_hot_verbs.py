@@ -25,9 +25,9 @@ BEGIN
         || ',"taskId":"' || t.id || '","to":"' || p_to || '","verb":"' || p_verb || '"}';
     head := sha256(t.history_hash || convert_to(line, 'UTF8'));
     INSERT INTO claims_history (task_id, pool_id, state_version, verb, from_state, to_state, claim_generation, attempt_id,
-        actor_kind, actor_id, actor_name, source, request_id, at, body, previous_hash, hash)
+        actor_kind, actor_id, actor_name, source, request_id, at, body, hash)
     VALUES (t.id, t.pool_id, p_version, p_verb, t.state, p_to, p_generation, p_attempt,
-        'AGENT', p_agent, p_agent_name, p_source, p_request, p_at, p_body::jsonb, t.history_hash, head);
+        'AGENT', p_agent, p_agent_name, p_source, p_request, p_at, p_body::jsonb, head);
     RETURN head;
 END $$;
 """
@@ -104,16 +104,17 @@ END $$;
 
 RENEW = """
 CREATE FUNCTION claims_renew(
-    p_pool bigint, p_task uuid, p_attempt uuid, p_epoch bigint, p_generation bigint, p_cancel bigint, p_agent bigint, p_seconds int
+    p_task uuid, p_attempt uuid, p_epoch bigint, p_generation bigint, p_cancel bigint, p_agent bigint, p_seconds int
 ) RETURNS TABLE (o_expires timestamptz, o_window timestamptz, o_recovered boolean, o_nudged boolean, o_remaining double precision)
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
-    t claims_task; p claims_pool; l claims_lease; at timestamptz;
+    t claims_task; p claims_pool; l claims_lease; at timestamptz; pool bigint;
 BEGIN
-    PERFORM pg_advisory_xact_lock_shared(1179648001, p_pool::int);
-    SELECT * INTO t FROM claims_task c WHERE c.id = p_task FOR NO KEY UPDATE;
+    SELECT c.pool_id INTO pool FROM claims_task c WHERE c.id = p_task;
     IF NOT FOUND THEN RETURN; END IF;
-    SELECT * INTO p FROM claims_pool x WHERE x.id = p_pool;
+    PERFORM pg_advisory_xact_lock_shared(1179648001, pool::int);
+    SELECT * INTO t FROM claims_task c WHERE c.id = p_task FOR NO KEY UPDATE;
+    SELECT * INTO p FROM claims_pool x WHERE x.id = pool;
     SELECT * INTO l FROM claims_lease x WHERE x.task_id = p_task;
     at := clock_timestamp();
     IF t.state <> 'CLAIMED' OR t.attempt_id <> p_attempt OR t.claim_generation <> p_generation OR t.cancel_generation <> p_cancel
@@ -131,18 +132,19 @@ END $$;
 
 COMMIT = """
 CREATE FUNCTION claims_commit(
-    p_pool bigint, p_task uuid, p_attempt uuid, p_epoch bigint, p_generation bigint, p_cancel bigint, p_agent bigint, p_agent_name text,
+    p_task uuid, p_attempt uuid, p_epoch bigint, p_generation bigint, p_cancel bigint, p_agent bigint, p_agent_name text,
     p_input_digest text, p_result_digest text, p_result jsonb, p_commit uuid, p_source text, p_request text,
     p_holder text, p_key text, p_lock bigint, p_digest text
 ) RETURNS TABLE (o_version bigint) LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
-    t claims_task; p claims_pool; at timestamptz; head bytea;
+    t claims_task; p claims_pool; at timestamptz; pool bigint; head bytea;
 BEGIN
     IF NOT claims_key_is_new(p_holder, p_key, p_lock) THEN RETURN; END IF;
-    PERFORM pg_advisory_xact_lock_shared(1179648001, p_pool::int);
-    SELECT * INTO t FROM claims_task c WHERE c.id = p_task FOR NO KEY UPDATE;
+    SELECT c.pool_id INTO pool FROM claims_task c WHERE c.id = p_task;
     IF NOT FOUND THEN RETURN; END IF;
-    SELECT * INTO p FROM claims_pool x WHERE x.id = p_pool;
+    PERFORM pg_advisory_xact_lock_shared(1179648001, pool::int);
+    SELECT * INTO t FROM claims_task c WHERE c.id = p_task FOR NO KEY UPDATE;
+    SELECT * INTO p FROM claims_pool x WHERE x.id = pool;
     at := clock_timestamp();
     IF t.state <> 'CLAIMED' OR t.attempt_id <> p_attempt OR t.claim_generation <> p_generation OR t.cancel_generation <> p_cancel
         OR t.runner_id <> p_agent OR p.scheduler_epoch <> p_epoch OR t.input_digest <> p_input_digest
@@ -151,9 +153,11 @@ BEGIN
     THEN RETURN; END IF;
 
     o_version := t.state_version + 1;
-    INSERT INTO claims_stagedresult (attempt_id, task_id, result_digest, result, evidence, late, staged_at)
-    VALUES (p_attempt, p_task, p_result_digest, p_result, '[]', false, at) ON CONFLICT DO NOTHING;
-    INSERT INTO claims_canonicalcommit (id, task_id, attempt_id, claim_generation, scheduler_epoch, cancel_generation, input_digest,
+    IF NOT EXISTS (SELECT 1 FROM claims_stagedresult s WHERE s.attempt_id = p_attempt AND s.result_digest = p_result_digest) THEN
+        INSERT INTO claims_stagedresult (attempt_id, task_id, result_digest, result, evidence, late, staged_at)
+        VALUES (p_attempt, p_task, p_result_digest, p_result, '[]', false, at);
+    END IF;
+    INSERT INTO claims_canonicalcommit (commit_id, task_id, attempt_id, claim_generation, scheduler_epoch, cancel_generation, input_digest,
         result_digest, committed_at)
     VALUES (p_commit, p_task, p_attempt, p_generation, p_epoch, p_cancel, p_input_digest, p_result_digest, at);
     head := claims_tell(t, o_version, 'commit', 'DONE', p_generation + 1, p_attempt, p_agent, p_agent_name, p_source, p_request, at,

@@ -55,7 +55,6 @@ class History(models.Model):
     request_id = models.CharField(max_length=80)
     at = models.DateTimeField()
     body = models.JSONField(default=dict)
-    previous_hash = models.BinaryField(max_length=32)
     hash = models.BinaryField(max_length=32)
     transaction_id = TransactionId(db_default=CurrentTransaction())
 

@@ -44,6 +44,7 @@ class EvidenceFile(models.Model):
 class StagedResult(models.Model):
     """A result and its manifest, staged by one attempt. ``late``: the fence was lost; never canonical."""
 
+    pk = models.CompositePrimaryKey("attempt_id", "result_digest")
     attempt_id = models.UUIDField()
     task = loose("claims.Task")
     result_digest = models.CharField(max_length=71)
@@ -53,9 +54,6 @@ class StagedResult(models.Model):
     staged_at = models.DateTimeField()
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["attempt_id", "result_digest"], name="staged_result_once")
-        ]
         triggers = append_only("a staged result")
 
     def __str__(self) -> str:
@@ -153,10 +151,14 @@ class Decision(models.Model):
 class CanonicalCommit(models.Model):
     """The one accepted result of a task. ``reviewer`` is empty where no review was asked for."""
 
-    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    task = loose("claims.Task")
+    task = models.OneToOneField(
+        "claims.Task", on_delete=models.DO_NOTHING, primary_key=True, db_constraint=False, related_name="+"
+    )
+    commit_id = models.UUIDField(default=new_id, editable=False)
     attempt_id = models.UUIDField()
-    delivery = models.OneToOneField(Delivery, on_delete=models.PROTECT, null=True, related_name="commit")
+    delivery = models.ForeignKey(
+        Delivery, on_delete=models.PROTECT, null=True, db_index=False, related_name="+"
+    )
     claim_generation = models.BigIntegerField()
     scheduler_epoch = models.BigIntegerField()
     cancel_generation = models.BigIntegerField()
@@ -168,7 +170,13 @@ class CanonicalCommit(models.Model):
     committed_at = models.DateTimeField()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["task"], name="canonical_commit_once")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["delivery"],
+                condition=Q(delivery__isnull=False),
+                name="canonical_commit_of_a_delivery_once",
+            )
+        ]
         triggers = append_only("a canonical commit")
 
     def __str__(self) -> str:

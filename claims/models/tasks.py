@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -14,6 +16,9 @@ from claims.vocabulary import FINAL, AttemptOutcome, ReclaimPolicy, ReviewPolicy
 _AUTHORITY = [State.CLAIMED, State.DELIVERED]
 _EXPLAINED = [State.HELD, State.BLOCKED]
 _WORDS = ", ".join(f"'{state}'" for state in sorted(FINAL))
+
+
+_refuse_when = partial(refuse_when, is_locked=True)
 
 
 class Task(models.Model):
@@ -30,20 +35,12 @@ class Task(models.Model):
     revision = models.IntegerField(default=1)
     node_id = models.CharField(max_length=120, blank=True, default="")
     title = models.CharField(max_length=300)
-    state = word(State)
-    reason = models.CharField(max_length=500, blank=True, default="")
-    state_since = models.DateTimeField()
-    state_version = models.BigIntegerField(default=1)
-    claim_generation = models.BigIntegerField(default=0)
-    cancel_generation = models.BigIntegerField(default=0)
     input_digest = models.CharField(max_length=71, null=True)  # noqa: DJ001 - none until it is pinned
     access = ArrayField(models.CharField(max_length=120), default=list)
     priority = models.SmallIntegerField(default=2)
     not_before = models.DateTimeField(null=True)
     ttl_seconds = models.IntegerField()
     max_attempts = models.IntegerField()
-    attempts_used = models.IntegerField(default=0)
-    rounds = models.IntegerField(default=0)
     review_policy = word(ReviewPolicy)
     reclaim_policy = word(ReclaimPolicy)
     reviewer = models.ForeignKey(
@@ -52,14 +49,23 @@ class Task(models.Model):
     reviewer_group = models.ForeignKey(
         "claims.ReviewerGroup", on_delete=models.PROTECT, null=True, db_index=False, related_name="+"
     )
+    created_by = models.CharField(max_length=200)
+    created_at = models.DateTimeField()
+    cancel_generation = models.BigIntegerField(default=0)
+    # What a change of state writes stands together at the end, so that the log holds only that.
+    state = word(State)
+    state_since = models.DateTimeField()
+    state_version = models.BigIntegerField(default=1)
+    claim_generation = models.BigIntegerField(default=0)
+    attempts_used = models.IntegerField(default=0)
+    rounds = models.IntegerField(default=0)
+    reason = models.CharField(max_length=500, blank=True, default="")
     preferred_runner = loose("claims.Agent", null=True)
     runner = loose("claims.Agent", null=True)
     attempt = loose("claims.Attempt", null=True)
     delivery = loose("claims.Delivery", null=True)
     result_commit_id = models.UUIDField(null=True)
     history_hash = models.BinaryField(max_length=32)
-    created_by = models.CharField(max_length=200)
-    created_at = models.DateTimeField()
 
     class Meta:
         indexes = [
@@ -105,27 +111,27 @@ class Task(models.Model):
             ),
         ]
         triggers = [
-            refuse_when(
+            _refuse_when(
                 "numbers_never_fall",
                 "NEW.claim_generation < OLD.claim_generation OR NEW.cancel_generation < OLD.cancel_generation",
                 "a claim or cancel generation never falls (claim.v1 section 1)",
             ),
-            refuse_when(
+            _refuse_when(
                 "one_version_a_change",
                 "NEW.state_version <> OLD.state_version + 1 OR NEW.history_hash = OLD.history_hash",
                 "every change of a task raises its state version by one and extends its history (claim.v1 section 3)",
             ),
-            refuse_when(
+            _refuse_when(
                 "authority_raises_generation",
                 "NEW.attempt_id IS DISTINCT FROM OLD.attempt_id AND NEW.claim_generation <> OLD.claim_generation + 1",
                 "a grant or a loss of authority raises the claim generation by one (claim.v1 section 2)",
             ),
-            refuse_when(
+            _refuse_when(
                 "final_stays_final",
                 f"OLD.state IN ({_WORDS}) AND NEW.state <> OLD.state AND NOT (OLD.state = 'CANCELLED' AND NEW.state = 'SUPERSEDED')",
                 "a final state is never left (claim.v1 section 2)",
             ),
-            refuse_when(
+            _refuse_when(
                 "identity_is_fixed",
                 "NEW.id <> OLD.id OR NEW.number <> OLD.number OR NEW.pool_id <> OLD.pool_id OR NEW.lineage_id <> OLD.lineage_id"
                 " OR NEW.revision <> OLD.revision OR (OLD.input_digest IS NOT NULL AND NEW.input_digest IS DISTINCT FROM OLD.input_digest)"
@@ -174,7 +180,7 @@ class Lease(models.Model):
         Task, on_delete=models.DO_NOTHING, primary_key=True, db_constraint=False, related_name="lease"
     )
     attempt_id = models.UUIDField()
-    agent = loose("claims.Agent", db_index=True)
+    agent = loose("claims.Agent")
     claim_generation = models.BigIntegerField()
     ttl_seconds = models.IntegerField()
     expires_at = models.DateTimeField()

@@ -13,11 +13,16 @@ def _refuse(sentence: str) -> str:
     return f"RAISE EXCEPTION '{sentence}' USING ERRCODE = 'check_violation';"
 
 
-def refuse_when(name: str, condition: str, sentence: str) -> pgtrigger.Trigger:
-    """Refuse an UPDATE for which ``condition`` (SQL over OLD and NEW) holds."""
+def refuse_when(name: str, condition: str, sentence: str, *, is_locked: bool = False) -> pgtrigger.Trigger:
+    """Refuse an UPDATE for which ``condition`` (SQL over OLD and NEW) holds.
+
+    A BEFORE trigger locks the row, and logs the lock, before it looks at its condition. That is
+    free where every writer holds the row's lock (``is_locked``), and it speaks before the CHECKs
+    do; elsewhere the guard comes AFTER the row.
+    """
     return pgtrigger.Trigger(
         name=name,
-        when=pgtrigger.Before,
+        when=pgtrigger.Before if is_locked else pgtrigger.After,
         operation=pgtrigger.Update,
         condition=pgtrigger.Condition(f"({condition})"),
         func=_refuse(sentence),

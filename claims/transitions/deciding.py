@@ -36,7 +36,7 @@ def accept(
 
     _record(caller, seen, delivery, DecisionKind.ACCEPTED, judgement, comments)
     CanonicalCommit.objects.create(
-        id=commit_id,
+        commit_id=commit_id,
         task_id=seen.task.id,
         attempt_id=delivery.attempt_id,
         delivery_id=delivery.id,

@@ -95,7 +95,7 @@ def _commit(caller: Caller, fence: Fence, prepared: Prepared) -> Committed | Ref
         keep_staged(fence, prepared.staged, seen.now, late=False)
     digest = prepared.handover.staged_digest or ""
     CanonicalCommit.objects.create(
-        id=commit_id,
+        commit_id=commit_id,
         task_id=fence.task_id,
         attempt_id=fence.attempt_id,
         claim_generation=fence.claim_generation,

@@ -20,8 +20,8 @@ from claims.selectors.feed import Told
 pytestmark = pytest.mark.django_db(transaction=True)
 
 _INSERT = """INSERT INTO claims_history (id, task_id, pool_id, state_version, verb, to_state, claim_generation, actor_kind,
- actor_id, actor_name, source, request_id, at, body, previous_hash, hash)
- VALUES (%s, gen_random_uuid(), %s, 1, 'create', 'OPEN', 0, 'SYSTEM', 0, 'fencepost', 'COMMAND', 'req', now(), '{}', '', '')"""
+ actor_id, actor_name, source, request_id, at, body, hash)
+ VALUES (%s, gen_random_uuid(), %s, 1, 'create', 'OPEN', 0, 'SYSTEM', 0, 'fencepost', 'COMMAND', 'req', now(), '{}', '')"""
 
 
 @pytest.fixture

@@ -67,7 +67,7 @@ TIMES = {
     "used_at",
     "noted_at",
 }
-NAMES = {"id", "attempt_id", "result_commit_id", "hash", "previous_hash", "history_hash", "transaction_id"}
+NAMES = {"id", "attempt_id", "commit_id", "result_commit_id", "hash", "history_hash", "transaction_id"}
 
 
 def _written(world: World) -> list[dict[str, Any]]:

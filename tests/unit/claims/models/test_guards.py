@@ -155,11 +155,11 @@ def test_tasks_attempts_deliveries_and_pools_are_never_deleted(delivered: UUID, 
 
 def test_a_task_has_at_most_one_canonical_commit(done: UUID) -> None:
     refused(
-        "INSERT INTO claims_canonicalcommit (id, task_id, attempt_id, claim_generation, scheduler_epoch, cancel_generation,"
+        "INSERT INTO claims_canonicalcommit (commit_id, task_id, attempt_id, claim_generation, scheduler_epoch, cancel_generation,"
         " input_digest, result_digest, committed_at) SELECT gen_random_uuid(), task_id, attempt_id, claim_generation,"
         " scheduler_epoch, cancel_generation, input_digest, result_digest, committed_at FROM claims_canonicalcommit WHERE task_id = %s",
         done,
-        naming="canonical_commit_once",
+        naming="claims_canonicalcommit_pkey",
     )
 
 
@@ -190,8 +190,8 @@ def test_a_delivery_is_decided_once(done: UUID) -> None:
 
 def test_a_delivery_has_one_decision(done: UUID) -> None:
     refused(
-        "INSERT INTO claims_decision (id, delivery_id, kind, reviewer_id, subject_digest, verdicts, comments, note, reason, marks, decided_at)"
-        " SELECT gen_random_uuid(), delivery_id, 'REJECTED', reviewer_id, subject_digest, verdicts, comments, note, reason, marks, decided_at"
+        "INSERT INTO claims_decision (id, delivery_id, kind, reviewer_id, subject_digest, verdicts, comments, note, reason, marks, makers, decided_at)"
+        " SELECT gen_random_uuid(), delivery_id, 'REJECTED', reviewer_id, subject_digest, verdicts, comments, note, reason, marks, makers, decided_at"
         " FROM claims_decision",
         naming="delivery_id",
     )

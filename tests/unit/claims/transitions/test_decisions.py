@@ -134,7 +134,7 @@ def test_an_acceptance_names_attempt_generation_epoch_digests_and_reviewer(world
     delivery = world.delivered()
     accepted = decided(world, transitions.accept, world.reviewer, delivery)
     assert isinstance(accepted, Committed)
-    commit = CanonicalCommit.objects.get(id=accepted.result_commit_id)
+    commit = CanonicalCommit.objects.get(commit_id=accepted.result_commit_id)
     assert (commit.attempt_id, commit.delivery_id) == (delivery.attempt_id, delivery.id)
     assert (commit.claim_generation, commit.scheduler_epoch) == (
         delivery.claim_generation,
