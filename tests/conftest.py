@@ -1,7 +1,8 @@
 """What every tier shares: marks by folder, long forms on demand, and no silent skip in CI.
 
 PostgreSQL is real in all tiers. The folder says what a test needs: tests in `race/`, `chaos/` and
-`browser/` carry the mark of that name, so that `scripts/test` can run each tier as it must be run.
+`browser/` carry the mark of that name, those in `day/` the mark `chaos`, so that `scripts/test` can run each
+tier as it must be run.
 """
 
 import os
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-MARKED_FOLDERS = {"race", "chaos", "browser"}
+MARKED_FOLDERS = {"race": "race", "chaos": "chaos", "browser": "browser", "day": "chaos"}
 HERE = Path(__file__).parent
 
 
@@ -17,8 +18,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Mark tests by their folder; leave the long forms out unless they are asked for."""
     for item in items:
         folders = item.path.relative_to(HERE).parts if item.path.is_relative_to(HERE) else ()
-        for folder in MARKED_FOLDERS.intersection(folders):
-            item.add_marker(folder)
+        for folder in MARKED_FOLDERS.keys() & set(folders):
+            item.add_marker(MARKED_FOLDERS[folder])
     if os.environ.get("FENCEPOST_LONG") or "long" in config.getoption("markexpr", ""):
         return
     long_forms = [item for item in items if item.get_closest_marker("long")]

@@ -1,0 +1,130 @@
+"""kill -9 of one program after the other while agents work: what was acknowledged stays, and the work goes on."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from itertools import cycle
+from typing import Any
+
+import httpx
+import pytest
+
+from agents.sowing import DEMO
+from claims.taskfile import load_template
+from config.up.supervisor import children_of
+from tests.day.guest import Guest
+from tests.day.running import Day, one, tasks_of, wait_for
+from tests.platform.test_up import alive
+
+BACK_SECONDS = 60.0
+GOES_ON_SECONDS = 60.0
+ALL_DONE_SECONDS = 150.0
+SWEEPS_SECONDS = 30.0
+VICTIMS = ("web", "one process of web", "worker", "one process of worker", "valkey", "postgres")
+
+
+class Wishes:
+    """Tasks for the demo's agents, written through the API as a preparer does."""
+
+    def __init__(self, day: Day) -> None:
+        self.api = day.api("preparer")
+        self.reviewer = day.ready["users"]["reviewer"]["name"]
+        self.made: list[dict[str, Any]] = []
+        loaded = [load_template(path.read_text()).task for path in sorted((DEMO / "tasks").glob("*.yaml"))]
+        self.kinds = cycle([task for task in loaded if task.input["access"] == ["python"]])
+
+    def add(self, number: int) -> None:
+        """So many more tasks of the pool `billing`."""
+        body = [
+            {"title": task.title, "input": task.input, "priority": 1, "reviewer": self.reviewer}
+            for task, _ in zip(self.kinds, range(number), strict=False)
+        ]
+        key = {"Idempotency-Key": f"wish-{len(self.made)}"}
+        answer = self.api.post("/tasks", json={"pool": "billing", "tasks": body}, headers=key)
+        assert answer.is_success, answer.text
+        self.made += answer.json()["tasks"]
+
+    def states(self) -> dict[str, str]:
+        """The state of each; empty while there is no answer."""
+        try:
+            seen = {task["taskId"]: task for task in tasks_of(self.api, pool="billing")}
+        except (httpx.TransportError, AssertionError):
+            return {}
+        return {wish["taskId"]: seen[wish["taskId"]]["state"] for wish in self.made}
+
+
+@pytest.fixture(scope="module")
+def wishes(day: Day) -> Wishes:
+    return Wishes(day)
+
+
+@pytest.fixture(scope="module")
+def guest(day: Day) -> Iterator[Guest]:
+    working = Guest(day)
+    yield working
+    working.finish()
+
+
+def pid_of(day: Day, name: str) -> int:
+    """The program's process, or the child that works; below the command that this test started."""
+    one_of, _, program = name.rpartition(" of ")
+    pid = day.pid(program)
+    if one_of:
+        children = wait_for(lambda: children_of(day.pid(program)), BACK_SECONDS, f"a process of {program}")
+        pid = max(children, key=lambda child: (len(children_of(child)), child))
+    assert pid in day.below()
+    return pid
+
+
+@pytest.mark.parametrize("name", VICTIMS)
+def test_a_kill_is_survived(day: Day, guest: Guest, wishes: Wishes, name: str) -> None:
+    wishes.add(2)
+    wait_for(lambda: "CLAIMED" in wishes.states().values(), GOES_ON_SECONDS, "an agent at work")
+    pieces, killed, whole = guest.pieces, pid_of(day, name), " of " not in name
+
+    os.kill(killed, signal.SIGKILL)
+
+    if whole:
+        assert "SIGKILL" in day.wait_for(f"{name} was ended by", BACK_SECONDS)
+    wait_for(lambda: not alive({killed}) and day.answers(), BACK_SECONDS, f"ready after {name}")
+    if whole:
+        wait_for(lambda: day.pid(name) != killed, BACK_SECONDS, f"{name} again")
+    wait_for(lambda: guest.check() or guest.pieces > pieces + 1, GOES_ON_SECONDS, "the guest's work")
+
+
+def test_the_demo_goes_on_and_every_task_is_delivered(day: Day, guest: Guest, wishes: Wishes) -> None:
+    wishes.add(1)
+
+    def all_delivered() -> bool:
+        states = wishes.states()
+        assert not {"HELD", "CANCELLED"} & set(states.values())
+        return bool(states) and set(states.values()) == {"DELIVERED"}
+
+    wait_for(all_delivered, ALL_DONE_SECONDS, "every task delivered")
+    newest = one(wishes.api, f"/tasks/{wishes.made[-1]['taskId']}")
+    assert newest["attemptsUsed"] == 1
+
+
+def test_nothing_acknowledged_is_lost_and_nothing_is_stuck(day: Day, guest: Guest) -> None:
+    told = guest.finish()
+    assert guest.unanswered > 0
+    assert min(len(told[name]) for name in ("tasks", "attempts", "deliveries", "commits")) >= len(VICTIMS)
+
+    def settled() -> dict[str, Any] | None:
+        report = day.audit(told)
+        return report if not report["stuck"] and not report["quiet"] else None
+
+    report = wait_for(settled, SWEEPS_SECONDS, "nothing stuck or quiet")
+    assert report == {"missing": [], "broken": {}, "stuck": [], "quiet": []}
+
+
+def test_sigterm_leaves_no_process(day: Day) -> None:
+    everyone = day.below()
+    assert len(everyone) > 10
+
+    day.end()
+
+    assert day.process.returncode == 0
+    assert alive(everyone) == set()
