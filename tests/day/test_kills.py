@@ -7,16 +7,19 @@ import signal
 from collections.abc import Iterator
 from itertools import cycle
 from typing import Any
+from uuid import uuid4
 
 import httpx
 import pytest
+from playwright.sync_api import Browser, Page, expect
 
 from agents.sowing import DEMO
 from claims.taskfile import load_template
 from config.up.supervisor import children_of
+from tests.day.conftest import sign_in
 from tests.day.guest import Guest
 from tests.day.running import Day, one, tasks_of, wait_for
-from tests.platform.test_up import alive
+from tests.platform.test_up import SECOND_START_SECONDS, alive
 
 BACK_SECONDS = 60.0
 GOES_ON_SECONDS = 60.0
@@ -67,6 +70,14 @@ def guest(day: Day) -> Iterator[Guest]:
     working.finish()
 
 
+@pytest.fixture(scope="module")
+def inbox(day: Day, chromium: Browser) -> Page:
+    """The reviewer's inbox, left open while programs are killed."""
+    page = sign_in(chromium, day, "reviewer")
+    page.goto("/reviews")
+    return page
+
+
 def pid_of(day: Day, name: str) -> int:
     """The program's process, or the child that works; below the command that this test started."""
     one_of, _, program = name.rpartition(" of ")
@@ -76,6 +87,11 @@ def pid_of(day: Day, name: str) -> int:
         pid = max(children, key=lambda child: (len(children_of(child)), child))
     assert pid in day.below()
     return pid
+
+
+@pytest.mark.browser
+def test_an_open_page_is_live_before_the_kills(inbox: Page) -> None:
+    expect(inbox.locator("[data-live-dot]")).to_have_attribute("data-state", "live")
 
 
 @pytest.mark.parametrize("name", VICTIMS)
@@ -107,6 +123,19 @@ def test_the_demo_goes_on_and_every_task_is_delivered(day: Day, guest: Guest, wi
     assert newest["attemptsUsed"] == 1
 
 
+@pytest.mark.browser
+def test_the_page_that_was_open_through_the_kills_hears_of_new_work(inbox: Page, wishes: Wishes) -> None:
+    live = inbox.locator("[data-live-dot]")
+    expect(live).to_have_attribute("data-state", "live", timeout=GOES_ON_SECONDS * 1000)
+    told = inbox.locator("[data-live-count]").inner_text()
+
+    wishes.add(1)
+
+    expect(inbox.locator("[data-live-bar]")).to_be_visible(timeout=GOES_ON_SECONDS * 1000)
+    expect(inbox.locator("[data-live-count]")).not_to_have_text(told, timeout=GOES_ON_SECONDS * 1000)
+    expect(live).to_have_attribute("data-state", "live")
+
+
 def test_nothing_acknowledged_is_lost_and_nothing_is_stuck(day: Day, guest: Guest) -> None:
     told = guest.finish()
     assert guest.unanswered > 0
@@ -118,6 +147,8 @@ def test_nothing_acknowledged_is_lost_and_nothing_is_stuck(day: Day, guest: Gues
 
     report = wait_for(settled, SWEEPS_SECONDS, "nothing stuck or quiet")
     assert report == {"missing": [], "broken": {}, "stuck": [], "quiet": []}
+    stranger = {"taskId": str(uuid4())}
+    assert day.audit({**told, "tasks": [stranger]})["missing"] == [f"task {stranger['taskId']}"]
 
 
 def test_sigterm_leaves_no_process(day: Day) -> None:
@@ -128,3 +159,16 @@ def test_sigterm_leaves_no_process(day: Day) -> None:
 
     assert day.process.returncode == 0
     assert alive(everyone) == set()
+
+
+def test_a_second_start_is_quick_and_knows_everybody(day: Day) -> None:
+    day.end()
+
+    second = Day(day.data)
+    try:
+        assert second.start_seconds < SECOND_START_SECONDS
+        assert (second.ready["users"], second.ready["tokens"]) == (day.ready["users"], day.ready["tokens"])
+        states = {task["state"] for task in tasks_of(second.api("preparer"))}
+        assert {"DONE", "DELIVERED"} <= states
+    finally:
+        second.end()
