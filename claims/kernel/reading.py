@@ -49,7 +49,7 @@ _AFRESH: LiteralString = """SELECT clock_timestamp(),
  p.id, p.name, p.scheduler_epoch, p.gate, p.self_review, p.allows_unreviewed, p.max_ttl_seconds, p.window_seconds,
  l.expires_at, l.window_ends_at, l.ttl_seconds, l.renewals, l.nudged_at, l.extended_at,
  a.id, a.agent_id, r.name, a.owner_id, a.claim_generation, a.scheduler_epoch, a.is_counted,
- c.commit_id, c.attempt_id, b.agent_id, c.claim_generation, c.scheduler_epoch, c.cancel_generation, c.input_digest, c.result_digest
+ c.commit_id, c.attempt_id, b.agent_id, c.claim_generation, c.scheduler_epoch, c.cancel_generation, t.input_digest, c.result_digest
  FROM claims_task t JOIN claims_pool p ON p.id = t.pool_id
  LEFT JOIN claims_lease l ON l.task_id = t.id
  LEFT JOIN claims_attempt a ON a.id = t.attempt_id
@@ -263,7 +263,7 @@ def staged(attempt_id: UUID, result_digest: str | None) -> str | None:
     wanted = " AND result_digest = %s" if result_digest else ""
     with connection.cursor() as cursor:
         cursor.execute(
-            f"SELECT result_digest FROM claims_stagedresult WHERE attempt_id = %s AND NOT late{wanted} ORDER BY staged_at DESC LIMIT 1",
+            f"SELECT result_digest FROM claims_stagedresult WHERE attempt_id = %s AND NOT late{wanted} ORDER BY position DESC LIMIT 1",
             [attempt_id, *([result_digest] if result_digest else [])],
         )
         row = cursor.fetchone()

@@ -210,12 +210,14 @@ class _Write:
             body["held"] = change.reason
         if change.ends:
             body["ended"] = change.ends.value
-            body["endedAttempt"] = str(self.seen.task.attempt_id)
+            if change.grant:
+                body["endedAttempt"] = str(self.seen.task.attempt_id)
         if change.grant:
             body["runner"] = change.grant.agent.name
             body["schedulerEpoch"] = self.seen.pool.scheduler_epoch
             body["ttlSeconds"] = change.grant.ttl_seconds
-            body["counted"] = change.grant.is_counted
+            if not change.grant.is_counted:
+                body["counted"] = False
         return body
 
 

@@ -9,27 +9,17 @@ yes only where ``decide`` says yes, and must write what ``kernel.advance`` would
 
 from django.db import migrations
 
-TELL = """
-CREATE FUNCTION claims_tell(
+LINK = """
+CREATE FUNCTION claims_link(
     t claims_task, p_version bigint, p_verb text, p_to text, p_generation bigint, p_attempt uuid, p_agent bigint, p_agent_name text,
     p_source text, p_request text, p_at timestamptz, p_body text
-) RETURNS bytea LANGUAGE plpgsql VOLATILE AS $$
-DECLARE
-    line text;
-    head bytea;
-BEGIN
-    line := '{"actor":["AGENT",' || p_agent || ',' || to_json(p_agent_name) || '],"at":"'
-        || to_char(p_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US') || '+00:00","attemptId":"' || p_attempt
-        || '","body":' || p_body || ',"claimGeneration":' || p_generation || ',"from":"' || t.state
-        || '","requestId":' || to_json(p_request) || ',"source":"' || p_source || '","stateVersion":' || p_version
-        || ',"taskId":"' || t.id || '","to":"' || p_to || '","verb":"' || p_verb || '"}';
-    head := sha256(t.history_hash || convert_to(line, 'UTF8'));
-    INSERT INTO claims_history (task_id, pool_id, state_version, verb, from_state, to_state, claim_generation, attempt_id,
-        actor_kind, actor_id, actor_name, source, request_id, at, body, hash)
-    VALUES (t.id, t.pool_id, p_version, p_verb, t.state, p_to, p_generation, p_attempt,
-        'AGENT', p_agent, p_agent_name, p_source, p_request, p_at, p_body::jsonb, head);
-    RETURN head;
-END $$;
+) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$
+SELECT sha256(t.history_hash || convert_to('{"actor":["AGENT",' || p_agent || ',' || to_json(p_agent_name) || '],"at":"'
+    || to_char(p_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US') || '+00:00","attemptId":"' || p_attempt
+    || '","body":' || p_body || ',"claimGeneration":' || p_generation || ',"from":"' || t.state
+    || '","requestId":' || to_json(p_request) || ',"source":"' || p_source || '","stateVersion":' || p_version
+    || ',"taskId":"' || t.id || '","to":"' || p_to || '","verb":"' || p_verb || '"}', 'UTF8'))
+$$;
 """
 
 KEY = """
@@ -50,42 +40,50 @@ CREATE FUNCTION claims_claim_next(
     o_expires timestamptz, o_window timestamptz, o_number bigint, o_title text, o_rounds int, o_input jsonb
 ) LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
-    t claims_task; p claims_pool; g claims_agent; at timestamptz; seconds int; head bytea; labels text[];
+    t claims_task; p claims_pool; g claims_agent; at timestamptz; seconds int; head bytea; works_here boolean; told text;
 BEGIN
     IF NOT claims_key_is_new(p_holder, p_key, p_lock) THEN RETURN; END IF;
-    PERFORM pg_advisory_xact_lock_shared(1179648001, p_pool::int);
-    PERFORM pg_advisory_xact_lock_shared(1179648002, p_agent::int);
-    SELECT a.labels::text[] INTO labels FROM claims_agent a WHERE a.id = p_agent;
+    PERFORM pg_advisory_xact_lock_shared(1179648001, p_pool::int), pg_advisory_xact_lock_shared(1179648002, p_agent::int);
     SELECT * INTO t FROM claims_task c WHERE c.state = 'OPEN' AND c.preferred_runner_id IS NOT NULL
         AND c.preferred_runner_id = p_agent AND c.pool_id = p_pool AND (c.not_before IS NULL OR c.not_before <= clock_timestamp())
-        AND c.attempts_used < c.max_attempts AND c.access::text[] <@ labels
-        ORDER BY c.priority, c.number LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
+        AND c.attempts_used < c.max_attempts AND c.access::text[] <@ (SELECT a.labels::text[] FROM claims_agent a WHERE a.id = p_agent)
+        ORDER BY c.priority, c.number LIMIT 1 FOR NO KEY UPDATE OF c SKIP LOCKED;
     IF NOT FOUND THEN
         SELECT * INTO t FROM claims_task c WHERE c.state = 'OPEN' AND c.pool_id = p_pool
             AND (c.not_before IS NULL OR c.not_before <= clock_timestamp())
-            AND c.attempts_used < c.max_attempts AND c.access::text[] <@ labels
-            ORDER BY c.priority, c.number LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
+            AND c.attempts_used < c.max_attempts AND c.access::text[] <@ (SELECT a.labels::text[] FROM claims_agent a WHERE a.id = p_agent)
+            ORDER BY c.priority, c.number LIMIT 1 FOR NO KEY UPDATE OF c SKIP LOCKED;
     END IF;
     IF NOT FOUND THEN RETURN; END IF;
 
-    SELECT * INTO p FROM claims_pool x WHERE x.id = p_pool;
-    SELECT * INTO g FROM claims_agent x WHERE x.id = p_agent;
-    at := clock_timestamp();
+    SELECT x.scheduler_epoch, x.gate, x.max_ttl_seconds, x.window_seconds, y.name, y.owner_id, y.labels, y.is_disabled, i.body,
+        EXISTS (SELECT 1 FROM claims_agentpool m WHERE m.agent_id = p_agent AND m.pool_id = p_pool), clock_timestamp()
+        INTO p.scheduler_epoch, p.gate, p.max_ttl_seconds, p.window_seconds, g.name, g.owner_id, g.labels, g.is_disabled, o_input,
+        works_here, at
+        FROM claims_pool x, claims_agent y, claims_taskinput i WHERE x.id = p_pool AND y.id = p_agent AND i.task_id = t.id;
     IF p.scheduler_epoch <> p_epoch OR p.gate <> 'OPEN' OR g.is_disabled OR NOT t.access::text[] <@ g.labels::text[]
-        OR t.not_before > at OR p_ttl NOT BETWEEN 1 AND p.max_ttl_seconds OR NOT EXISTS (SELECT 1 FROM claims_agentpool m WHERE m.agent_id = p_agent AND m.pool_id = p_pool)
+        OR t.not_before > at OR p_ttl NOT BETWEEN 1 AND p.max_ttl_seconds OR NOT works_here
     THEN RETURN; END IF;
 
     seconds := least(coalesce(p_ttl, t.ttl_seconds), p.max_ttl_seconds);
     o_task := t.id; o_epoch := p.scheduler_epoch; o_generation := t.claim_generation + 1; o_cancel := t.cancel_generation;
     o_input_digest := t.input_digest; o_version := t.state_version + 1; o_number := t.number; o_title := t.title; o_rounds := t.rounds;
     o_expires := at + make_interval(secs => seconds); o_window := at + make_interval(secs => p.window_seconds);
-    head := claims_tell(t, o_version, 'claim-next', 'CLAIMED', o_generation, p_attempt, p_agent, g.name, p_source, p_request, at,
-        '{"counted":true,"runner":' || to_json(g.name) || ',"schedulerEpoch":' || o_epoch || ',"ttlSeconds":' || seconds || '}');
-    INSERT INTO claims_attempt (id, task_id, agent_id, owner_id, claim_generation, scheduler_epoch, cancel_generation, is_counted,
-        granted_version, started_at, note)
-    VALUES (p_attempt, t.id, p_agent, g.owner_id, o_generation, o_epoch, o_cancel, true, o_version, at, '');
-    INSERT INTO claims_lease (task_id, attempt_id, agent_id, claim_generation, ttl_seconds, expires_at, window_ends_at, renewals)
-    VALUES (t.id, p_attempt, p_agent, o_generation, seconds, o_expires, o_window, 0);
+    told := '{"runner":' || to_json(g.name) || ',"schedulerEpoch":' || o_epoch || ',"ttlSeconds":' || seconds || '}';
+    head := claims_link(t, o_version, 'claim-next', 'CLAIMED', o_generation, p_attempt, p_agent, g.name, p_source, p_request, at, told);
+    WITH begun AS (
+        INSERT INTO claims_attempt (id, task_id, agent_id, owner_id, claim_generation, scheduler_epoch, cancel_generation, is_counted,
+            granted_version, started_at, note)
+        VALUES (p_attempt, t.id, p_agent, g.owner_id, o_generation, o_epoch, o_cancel, true, o_version, at, '')
+    ), leased AS (
+        INSERT INTO claims_lease (task_id, attempt_id, agent_id, claim_generation, ttl_seconds, expires_at, window_ends_at, renewals)
+        VALUES (t.id, p_attempt, p_agent, o_generation, seconds, o_expires, o_window, 0)
+    ), told AS (
+        INSERT INTO claims_history (task_id, pool_id, state_version, verb, from_state, to_state, claim_generation, attempt_id,
+            actor_kind, actor_id, actor_name, source, request_id, at, body, hash)
+        VALUES (t.id, t.pool_id, o_version, 'claim-next', t.state, 'CLAIMED', o_generation, p_attempt,
+            'AGENT', p_agent, g.name, p_source, p_request, at, told::jsonb, head)
+    )
     UPDATE claims_task c SET state = 'CLAIMED', state_since = at, state_version = o_version, claim_generation = o_generation,
         history_hash = head, attempt_id = p_attempt, runner_id = p_agent, attempts_used = t.attempts_used + 1, preferred_runner_id = NULL
         WHERE c.id = t.id AND c.state_version = t.state_version;
@@ -97,7 +95,6 @@ BEGIN
                     'claim_generation', o_generation, 'cancel_generation', o_cancel),
                 'input_digest', o_input_digest, 'state_version', o_version, 'lease_expires_at', o_expires, 'window_ends_at', o_window)))), at);
     END IF;
-    SELECT i.body INTO o_input FROM claims_taskinput i WHERE i.task_id = t.id;
     RETURN NEXT;
 END $$;
 """
@@ -114,9 +111,9 @@ BEGIN
     IF NOT FOUND THEN RETURN; END IF;
     PERFORM pg_advisory_xact_lock_shared(1179648001, pool::int);
     SELECT * INTO t FROM claims_task c WHERE c.id = p_task FOR NO KEY UPDATE;
-    SELECT * INTO p FROM claims_pool x WHERE x.id = pool;
-    SELECT * INTO l FROM claims_lease x WHERE x.task_id = p_task;
-    at := clock_timestamp();
+    SELECT x.scheduler_epoch, x.max_ttl_seconds, y.expires_at, y.window_ends_at, y.renewals, y.nudged_at, clock_timestamp()
+        INTO p.scheduler_epoch, p.max_ttl_seconds, l.expires_at, l.window_ends_at, l.renewals, l.nudged_at, at
+        FROM claims_pool x LEFT JOIN claims_lease y ON y.task_id = p_task WHERE x.id = pool;
     IF t.state <> 'CLAIMED' OR t.attempt_id <> p_attempt OR t.claim_generation <> p_generation OR t.cancel_generation <> p_cancel
         OR t.runner_id <> p_agent OR p.scheduler_epoch <> p_epoch OR p_seconds NOT BETWEEN 1 AND p.max_ttl_seconds
         OR at + make_interval(secs => p_seconds) > l.window_ends_at
@@ -137,33 +134,43 @@ CREATE FUNCTION claims_commit(
     p_holder text, p_key text, p_lock bigint, p_digest text
 ) RETURNS TABLE (o_version bigint) LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
-    t claims_task; p claims_pool; at timestamptz; pool bigint; head bytea;
+    t claims_task; p claims_pool; at timestamptz; pool bigint; head bytea; told text; asks_for_evidence boolean;
 BEGIN
     IF NOT claims_key_is_new(p_holder, p_key, p_lock) THEN RETURN; END IF;
     SELECT c.pool_id INTO pool FROM claims_task c WHERE c.id = p_task;
     IF NOT FOUND THEN RETURN; END IF;
     PERFORM pg_advisory_xact_lock_shared(1179648001, pool::int);
     SELECT * INTO t FROM claims_task c WHERE c.id = p_task FOR NO KEY UPDATE;
-    SELECT * INTO p FROM claims_pool x WHERE x.id = pool;
-    at := clock_timestamp();
+    SELECT x.scheduler_epoch, x.allows_unreviewed, jsonb_array_length(coalesce(i.body->'evidence', '[]')) > 0, clock_timestamp()
+        INTO p.scheduler_epoch, p.allows_unreviewed, asks_for_evidence, at
+        FROM claims_pool x, claims_taskinput i WHERE x.id = pool AND i.task_id = p_task;
     IF t.state <> 'CLAIMED' OR t.attempt_id <> p_attempt OR t.claim_generation <> p_generation OR t.cancel_generation <> p_cancel
         OR t.runner_id <> p_agent OR p.scheduler_epoch <> p_epoch OR t.input_digest <> p_input_digest
         OR t.review_policy <> 'NONE' OR NOT p.allows_unreviewed
-        OR EXISTS (SELECT 1 FROM claims_taskinput i WHERE i.task_id = p_task AND jsonb_array_length(coalesce(i.body->'evidence', '[]')) > 0)
+        OR asks_for_evidence
     THEN RETURN; END IF;
 
     o_version := t.state_version + 1;
-    IF NOT EXISTS (SELECT 1 FROM claims_stagedresult s WHERE s.attempt_id = p_attempt AND s.result_digest = p_result_digest) THEN
-        INSERT INTO claims_stagedresult (attempt_id, task_id, result_digest, result, evidence, late, staged_at)
-        VALUES (p_attempt, p_task, p_result_digest, p_result, '[]', false, at);
-    END IF;
-    INSERT INTO claims_canonicalcommit (commit_id, task_id, attempt_id, claim_generation, scheduler_epoch, cancel_generation, input_digest,
-        result_digest, committed_at)
-    VALUES (p_commit, p_task, p_attempt, p_generation, p_epoch, p_cancel, p_input_digest, p_result_digest, at);
-    head := claims_tell(t, o_version, 'commit', 'DONE', p_generation + 1, p_attempt, p_agent, p_agent_name, p_source, p_request, at,
-        '{"commit":"' || p_commit || '","ended":"COMMITTED","endedAttempt":"' || p_attempt || '","resultDigest":"' || p_result_digest || '"}');
-    UPDATE claims_attempt a SET outcome = 'COMMITTED', ended_at = at WHERE a.id = p_attempt;
-    DELETE FROM claims_lease l WHERE l.task_id = p_task;
+    told := '{"commit":"' || p_commit || '","ended":"COMMITTED","resultDigest":"' || p_result_digest || '"}';
+    head := claims_link(t, o_version, 'commit', 'DONE', p_generation + 1, p_attempt, p_agent, p_agent_name, p_source, p_request, at, told);
+    WITH staged AS (
+        INSERT INTO claims_stagedresult (attempt_id, position, task_id, result_digest, result, evidence, late, staged_at)
+        SELECT p_attempt, (SELECT count(*) FROM claims_stagedresult s WHERE s.attempt_id = p_attempt), p_task, p_result_digest, p_result, '[]', false, at WHERE NOT EXISTS
+            (SELECT 1 FROM claims_stagedresult s WHERE s.attempt_id = p_attempt AND s.result_digest = p_result_digest)
+    ), committed AS (
+        INSERT INTO claims_canonicalcommit (commit_id, task_id, attempt_id, claim_generation, scheduler_epoch, cancel_generation,
+            result_digest, committed_at)
+        VALUES (p_commit, p_task, p_attempt, p_generation, p_epoch, p_cancel, p_result_digest, at)
+    ), told AS (
+        INSERT INTO claims_history (task_id, pool_id, state_version, verb, from_state, to_state, claim_generation, attempt_id,
+            actor_kind, actor_id, actor_name, source, request_id, at, body, hash)
+        VALUES (t.id, t.pool_id, o_version, 'commit', t.state, 'DONE', p_generation + 1, p_attempt,
+            'AGENT', p_agent, p_agent_name, p_source, p_request, at, told::jsonb, head)
+    ), ended AS (
+        UPDATE claims_attempt a SET outcome = 'COMMITTED', ended_at = at WHERE a.id = p_attempt
+    ), gone AS (
+        DELETE FROM claims_lease l WHERE l.task_id = p_task
+    )
     UPDATE claims_task c SET state = 'DONE', state_since = at, state_version = o_version, claim_generation = p_generation + 1,
         history_hash = head, attempt_id = NULL, runner_id = NULL, result_commit_id = p_commit
         WHERE c.id = p_task AND c.state_version = t.state_version;
@@ -182,7 +189,7 @@ class Migration(migrations.Migration):
     dependencies = [("claims", "0002_storage")]
 
     operations = [
-        migrations.RunSQL(TELL, "DROP FUNCTION claims_tell"),
+        migrations.RunSQL(LINK, "DROP FUNCTION claims_link"),
         migrations.RunSQL(KEY, "DROP FUNCTION claims_key_is_new"),
         migrations.RunSQL(CLAIM_NEXT, "DROP FUNCTION claims_claim_next"),
         migrations.RunSQL(RENEW, "DROP FUNCTION claims_renew"),

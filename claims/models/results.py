@@ -44,8 +44,9 @@ class EvidenceFile(models.Model):
 class StagedResult(models.Model):
     """A result and its manifest, staged by one attempt. ``late``: the fence was lost; never canonical."""
 
-    pk = models.CompositePrimaryKey("attempt_id", "result_digest")
+    pk = models.CompositePrimaryKey("attempt_id", "position")
     attempt_id = models.UUIDField()
+    position = models.IntegerField()
     task = loose("claims.Task")
     result_digest = models.CharField(max_length=71)
     result = models.JSONField()
@@ -149,7 +150,10 @@ class Decision(models.Model):
 
 
 class CanonicalCommit(models.Model):
-    """The one accepted result of a task. ``reviewer`` is empty where no review was asked for."""
+    """The one accepted result of a task. ``reviewer`` is empty where no review was asked for.
+
+    It was made for the task's pinned input digest, which never changes (section 7, invariant 6).
+    """
 
     task = models.OneToOneField(
         "claims.Task", on_delete=models.DO_NOTHING, primary_key=True, db_constraint=False, related_name="+"
@@ -162,7 +166,6 @@ class CanonicalCommit(models.Model):
     claim_generation = models.BigIntegerField()
     scheduler_epoch = models.BigIntegerField()
     cancel_generation = models.BigIntegerField()
-    input_digest = models.CharField(max_length=71)
     result_digest = models.CharField(max_length=71)
     reviewer = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, db_index=False, related_name="+"

@@ -77,7 +77,7 @@ class Task(models.Model):
                 condition=Q(state="OPEN", preferred_runner__isnull=False),
                 name="task_preferred",
             ),
-            models.Index(F("pool"), F("state"), F("state_since").desc(), F("id").desc(), name="task_board"),
+            models.Index(F("pool"), F("state"), F("state_since"), name="task_board"),
         ]
         constraints = [
             one_of("state", State),

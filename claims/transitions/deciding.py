@@ -43,7 +43,6 @@ def accept(
         claim_generation=delivery.claim_generation,
         scheduler_epoch=delivery.scheduler_epoch,
         cancel_generation=delivery.cancel_generation,
-        input_digest=delivery.input_digest,
         result_digest=delivery.result_digest,
         reviewer_id=caller.actor.id,
         committed_at=seen.now,

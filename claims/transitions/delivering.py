@@ -101,7 +101,6 @@ def _commit(caller: Caller, fence: Fence, prepared: Prepared) -> Committed | Ref
         claim_generation=fence.claim_generation,
         scheduler_epoch=fence.scheduler_epoch,
         cancel_generation=fence.cancel_generation,
-        input_digest=prepared.handover.input_digest,
         result_digest=digest,
         committed_at=seen.now,
     )

@@ -90,9 +90,13 @@ def absent_files(fence: Fence, staged: StagedResult) -> Refused | None:
 
 
 def keep_staged(fence: Fence, staged: StagedResult, at: datetime, *, late: bool) -> None:
-    """Store a staged result once under its digest, in the caller's transaction."""
-    row = StagedRow(
+    """Store a staged result once, in the caller's transaction and under its task's lock."""
+    of_attempt = StagedRow.objects.filter(attempt_id=fence.attempt_id)
+    if of_attempt.filter(result_digest=staged.digest).exists():
+        return
+    StagedRow.objects.create(
         attempt_id=fence.attempt_id,
+        position=of_attempt.count(),
         task_id=fence.task_id,
         result_digest=staged.digest,
         result=staged.result,
@@ -100,4 +104,3 @@ def keep_staged(fence: Fence, staged: StagedResult, at: datetime, *, late: bool)
         late=late,
         staged_at=at,
     )
-    StagedRow.objects.bulk_create([row], ignore_conflicts=True)

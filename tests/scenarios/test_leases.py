@@ -37,7 +37,7 @@ def test_b03_bull_308_a_slow_worker_whose_lease_lapsed_cannot_complete_the_job_t
         )
     assert why(answer) is Why.FENCED
     commit = CanonicalCommit.objects.get(task_id=pair.task_id)
-    assert (commit.id, commit.attempt_id) == (committed.result_commit_id, pair.quick.fence.attempt_id)
+    assert (commit.commit_id, commit.attempt_id) == (committed.result_commit_id, pair.quick.fence.attempt_id)
 
 
 def test_b04_bull_1416_the_losers_failure_is_not_written_on_the_job_of_the_other(world: World) -> None:

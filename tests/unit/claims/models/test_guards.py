@@ -156,8 +156,8 @@ def test_tasks_attempts_deliveries_and_pools_are_never_deleted(delivered: UUID, 
 def test_a_task_has_at_most_one_canonical_commit(done: UUID) -> None:
     refused(
         "INSERT INTO claims_canonicalcommit (commit_id, task_id, attempt_id, claim_generation, scheduler_epoch, cancel_generation,"
-        " input_digest, result_digest, committed_at) SELECT gen_random_uuid(), task_id, attempt_id, claim_generation,"
-        " scheduler_epoch, cancel_generation, input_digest, result_digest, committed_at FROM claims_canonicalcommit WHERE task_id = %s",
+        " result_digest, committed_at) SELECT gen_random_uuid(), task_id, attempt_id, claim_generation,"
+        " scheduler_epoch, cancel_generation, result_digest, committed_at FROM claims_canonicalcommit WHERE task_id = %s",
         done,
         naming="claims_canonicalcommit_pkey",
     )
