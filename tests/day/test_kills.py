@@ -25,7 +25,7 @@ BACK_SECONDS = 60.0
 GOES_ON_SECONDS = 60.0
 ALL_DONE_SECONDS = 150.0
 SWEEPS_SECONDS = 30.0
-VICTIMS = ("web", "one process of web", "worker", "one process of worker", "valkey", "postgres")
+VICTIMS = ("one process of web", "web", "one process of worker", "worker", "valkey", "postgres")
 
 
 class Wishes:
@@ -79,12 +79,16 @@ def inbox(day: Day, chromium: Browser) -> Page:
 
 
 def pid_of(day: Day, name: str) -> int:
-    """The program's process, or the child that works; below the command that this test started."""
+    """The program's process, or one of its children, of `worker` one at work; all below the test's own command."""
     one_of, _, program = name.rpartition(" of ")
     pid = day.pid(program)
+
+    def children() -> list[int]:
+        found = children_of(pid)
+        return [child for child in found if children_of(child)] if program == "worker" else found
+
     if one_of:
-        children = wait_for(lambda: children_of(day.pid(program)), BACK_SECONDS, f"a process of {program}")
-        pid = max(children, key=lambda child: (len(children_of(child)), child))
+        pid = max(wait_for(children, GOES_ON_SECONDS, f"a process of {program}"))
     assert pid in day.below()
     return pid
 
