@@ -50,11 +50,11 @@ def fail(seen: TaskAsRead, fence: Fence, agent_id: int, reason: str, retryable: 
         return open_or_held(
             seen, Verb.FAIL, AttemptOutcome.FAILED, "the last one failed", reason=reason, retryable=True
         )
-    said = f"{_lease_runner(seen)} failed for good: {reason}"
+    said = f"{_lease_runner(seen)} failed for good: {reason}".rstrip(" .")
     return Change(
         Verb.FAIL,
         State.HELD,
-        reason=f"{said[:420]} An operator can requeue it.",
+        reason=f"{said[:420]}. An operator can requeue it.",
         ends=AttemptOutcome.FAILED,
         body={"reason": reason, "retryable": False},
     )
