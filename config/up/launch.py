@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from config.up import data as folder
+from config.up import manage, table
 from config.up import options as asked
-from config.up import table
 from config.up.environment import ROOT
 from config.up.supervisor import Failed, Stopped, Supervisor
 
@@ -32,6 +32,7 @@ def launch(options: asked.Options, python: Path) -> int:
         supervisor.start(
             *table.programs(python, options.data, port, agents=options.agents, demo=options.demo)
         )
+        write_private(manage.note(options.data), manage.written(supervisor.environment))
         announce(url, options, credentials)
         supervisor.run()
         say("Stopping.")
@@ -40,6 +41,7 @@ def launch(options: asked.Options, python: Path) -> int:
         return 0
     finally:
         supervisor.stop()
+        manage.note(options.data).unlink(missing_ok=True)
         if options.ready_file is not None:
             options.ready_file.unlink(missing_ok=True)
         os.close(held)
