@@ -128,6 +128,6 @@ def test_a_row_that_moved_under_its_lock_is_a_fault(world: World) -> None:
 def rewrite(statement: str, task_id: UUID) -> None:
     """What only somebody with the rights of the database's owner could do: past the triggers."""
     with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL session_replication_role = replica")
+        cursor.execute("ALTER TABLE claims_history DISABLE TRIGGER USER")
         cursor.execute(statement, [task_id])
-        cursor.execute("SET LOCAL session_replication_role = origin")
+        cursor.execute("ALTER TABLE claims_history ENABLE TRIGGER USER")
