@@ -23,7 +23,7 @@ OTHERS = ("DJANGO_SETTINGS_MODULE", "PYTHONPATH")
 OF_THE_CALL = "FENCEPOST_CALLED_FROM"
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: list[str]) -> NoReturn:
     """Become `manage.py`, or say in one sentence why not."""
     parser = argparse.ArgumentParser(
         "scripts/manage", description="Runs a command of manage.py beside a running scripts/up."
@@ -35,8 +35,7 @@ def main(arguments: list[str]) -> int:
     try:
         kept = read(Path(os.path.abspath(came_from / given.data)))
     except Failed as failure:
-        print(failure, file=sys.stderr)
-        return 1
+        sys.exit(str(failure))
     become(given.command, came_from, {**os.environ, **kept})
 
 
@@ -76,4 +75,4 @@ def read(data: Path) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(sys.argv[1:])
