@@ -17,9 +17,10 @@ MAX_DEPTH = 64
 MAX_PARTS = 100_000
 MAX_INTEGER = 2**53 - 1
 
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)', re.DOTALL)
+"""A text, or the rest of the document where it does not end: so no start is ever tried in vain."""
 _BRACKET = re.compile(r"[\[\]{}]")
-_ESCAPED_TROUBLE = re.compile(r"\\u(?:0000|[dD][89abAB])")
+_ESCAPED_TROUBLE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 _HIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
 
