@@ -5,6 +5,8 @@ Every call but the reads carries the fence; the attempt of the address is the at
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -31,6 +33,7 @@ from claims.api.door import Door, Visit, visit_of
 from claims.api.granting import KEYED
 from claims.api.problems import Refusal, problem_of
 from claims.api.waiting import wait_for
+from claims.callers import Caller
 from claims.canonical import NotCanonical, canonical
 from claims.fences import Fence
 from claims.outcomes import Refused, Why
@@ -109,10 +112,10 @@ def renewals(request: HttpRequest, body: RenewalsBody) -> HttpResponse:
     visit = visit_of(request)
     caller = visit.caller(key_required=False)
     told: list[dict[str, Any]] = []
-    for item in body.renewals:
+    for position, item in enumerate(body.renewals):
         fence = item.fence.fence()
         outcome = (
-            transitions.renew(caller, fence, item.extendSeconds)
+            transitions.renew(_caller_of_item(caller, position), fence, item.extendSeconds)
             if _is_visible(visit, fence)
             else Refused(Why.NOT_FOUND)
         )
@@ -211,6 +214,13 @@ def commit(request: HttpRequest, attempt_id: str, body: CommitBody) -> HttpRespo
         _inline(body),
     )
     return rendering.answer(visit, outcome, rendering.committed)
+
+
+def _caller_of_item(caller: Caller, position: int) -> Caller:
+    """Each renewal of a call has a key of its own: one key has one answer, and would answer for them all."""
+    if caller.key is None:
+        return caller
+    return replace(caller, key=hashlib.sha256(f"renewals {position} {caller.key}".encode()).hexdigest())
 
 
 def _place(visit: Visit) -> selectors.AttemptPlace:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
-from claims.models import Attempt, IdempotencyKey, Task
+from claims.models import Attempt, IdempotencyKey, Lease, Task
 from claims.vocabulary import ReclaimPolicy
 from tests.api.conftest import Caller, as_agent, claimed
 from tests.support.world import World, a_specification, expire
@@ -105,3 +106,22 @@ def test_a_repeated_release_is_answered_as_before_although_the_fence_is_gone(
     again = agent.post(f"/attempts/{grant['attemptId']}/release", body, key=key)
     assert (first.status, again.status, again.body) == (200, 200, first.body)
     assert agent.post(f"/attempts/{grant['attemptId']}/release", body).code == "FENCED"
+
+
+def test_each_renewal_of_a_call_with_a_key_is_made_and_answered_for_itself(
+    world: World, agent: Caller
+) -> None:
+    grants = [claimed(world, agent) for _ in range(2)]
+    body = {"renewals": [{"fence": each["fence"], "extendSeconds": 900} for each in grants]}
+    first = agent.post("/renewals", body, key="renew-all").body["renewals"]
+    leases = dict(Lease.objects.values_list("attempt_id", "expires_at"))
+    for grant, told in zip(grants, first, strict=True):
+        kept = leases[UUID(grant["attemptId"])]
+        assert told["attemptId"] == grant["attemptId"]
+        assert told["leaseExpiresAt"] != grant["leaseExpiresAt"]
+        assert datetime.fromisoformat(told["leaseExpiresAt"]) == kept
+    again = agent.post("/renewals", body, key="renew-all").body["renewals"]
+    assert [each["leaseExpiresAt"] for each in again] == [each["leaseExpiresAt"] for each in first]
+    other = {"renewals": [{**each, "extendSeconds": 800} for each in body["renewals"]]}
+    refused = agent.post("/renewals", other, key="renew-all").body["renewals"]
+    assert {each["problem"]["code"] for each in refused} == {"KEY_REUSED"}
