@@ -185,6 +185,17 @@ MUTANTS = (
         f"{STATEMENTS}::test_a_verb_locks_the_pool_then_the_row_and_then_reads_afresh",
     ),
     Mutant(
+        "row-lock-in-a-race", "The row lock, where claimers meet", f"{KERNEL}/reading.py",
+        "WHERE t.id = %s::uuid FOR NO KEY UPDATE", "WHERE t.id = %s::uuid",
+        "tests/race/test_claiming.py::test_an_expired_auto_claim_is_taken_by_exactly_one",
+    ),
+    Mutant(
+        "fresh-read-in-a-race", "The fresh read, where a claim waits behind a raise", f"{KERNEL}/reading.py",
+        "        locked = send(raw, _LOCK_TASK, (task_id,))\n        afresh = send(raw, _AFRESH, (task_id,))\n",
+        "        afresh = send(raw, _AFRESH, (task_id,))\n        locked = send(raw, _LOCK_TASK, (task_id,))\n",
+        "tests/race/test_claiming.py::test_a_claim_that_waited_for_the_row_reads_the_epoch_after_it_has_it",
+    ),
+    Mutant(
         "maker-is-not-checker", "The comparison of makers and reviewer", f"{DECIDE}/deciding.py",
         "if seen.person.id in delivery.makers and", "if False and",
         f"{UNIT}/decide/test_deciding.py::test_the_owner_of_the_agent_may_not_decide_not_even_as_administrator",
