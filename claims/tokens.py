@@ -14,7 +14,7 @@ import re
 import secrets
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, LiteralString
 from uuid import UUID
@@ -115,29 +115,43 @@ def mint(
 
 
 def rotate(token_id: int, overlap: timedelta = timedelta()) -> Minted:
-    """A new token like an old one, which ends after ``overlap``.
+    """A new token like an old one, which ends after ``overlap``, or sooner where it would have.
 
-    Raises ``Token.DoesNotExist``. Claims made with the old one stand; they belong to the agent.
+    The new one ends when the old one was to end. Raises ``Token.DoesNotExist``, and ``ValueError``
+    for one that has ended. Claims made with the old one stand; they belong to the agent.
     """
     old = Token.objects.get(id=token_id)
+    now = _clock()
+    if old.revoked_at is not None or (old.expires_at is not None and old.expires_at <= now):
+        raise ValueError("a token that has ended is not rotated; make a new one")
     new = mint(
         agent_id=old.agent_id,
         person_id=old.person_id,
         attempt_id=old.attempt_id,
         scopes=[Scope(scope) for scope in old.scopes],
         name=old.name,
+        lifetime=None if old.expires_at is None else old.expires_at - now,
         created_by_id=old.created_by_id,
     )
+    Token.objects.filter(id=new.id).update(expires_at=old.expires_at)
     if overlap <= timedelta():
         revoke(token_id)
-    else:
-        Token.objects.filter(id=token_id).update(expires_at=_clock() + overlap)
-    return new
+    elif old.expires_at is None or now + overlap < old.expires_at:
+        Token.objects.filter(id=token_id).update(expires_at=now + overlap)
+    return replace(new, expires_at=old.expires_at)
 
 
 def revoke(token_id: int) -> bool:
     """End a token from the next request on; whether it was alive. Its holder's claims stand."""
     return Token.objects.filter(id=token_id, revoked_at__isnull=True).update(revoked_at=_clock()) == 1
+
+
+def still_opens(token_id: int, pool_id: int) -> bool | None:
+    """Whether the holder of a token that was recognised before is in the pool now; None for one that has ended."""
+    with connection.cursor() as cursor:
+        cursor.execute(_STILL, [pool_id, pool_id, token_id])
+        row = cursor.fetchone()
+    return None if row is None else bool(row[0])
 
 
 def recognise(written: str) -> Known | None:
@@ -171,6 +185,13 @@ _FIND: LiteralString = """SELECT k.id, k.kind, k.digest,
  END, clock_timestamp()
  FROM claims_token k LEFT JOIN claims_agent a ON a.id = k.agent_id LEFT JOIN auth_user u ON u.id = k.person_id
  WHERE k.prefix = %s::text"""
+
+
+_STILL: LiteralString = """SELECT
+ EXISTS (SELECT 1 FROM claims_agentpool m WHERE m.agent_id = k.agent_id AND m.pool_id = %s::bigint)
+  OR EXISTS (SELECT 1 FROM claims_membership m WHERE m.person_id = k.person_id AND m.pool_id = %s::bigint)
+ FROM claims_token k LEFT JOIN auth_user u ON u.id = k.person_id WHERE k.id = %s::bigint AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > clock_timestamp())
+ AND coalesce(u.is_active, true)"""
 
 
 def _read(prefix: str) -> Sequence[Any] | None:

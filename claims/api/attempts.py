@@ -78,7 +78,7 @@ def attempt(request: HttpRequest, attempt_id: str, query: Query[WaitQuery]) -> H
     seen = (
         first
         if query.waitSeconds == 0
-        else wait_for(lambda: selectors.attempt_now(place.attempt_id), is_news, query.waitSeconds)
+        else wait_for(lambda: selectors.attempt_now(place.attempt_id), is_news, query.waitSeconds, visit.stay)
     )
     if seen is None:
         raise Refusal(Why.NOT_FOUND)

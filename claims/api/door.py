@@ -88,6 +88,12 @@ class Visit:
             raise Refusal(Why.MALFORMED, 'If-Match holds one ETag of the task, such as "12".')
         return int(digits)
 
+    def stay(self) -> None:
+        """While a call waits: raises ``Refusal`` once its token has ended, or its holder left the pool."""
+        is_in_pool = tokens.still_opens(self.token.token_id, self.pool_id)
+        if not is_in_pool:
+            raise Refusal(Why.UNAUTHENTICATED if is_in_pool is None else Why.NOT_FOUND)
+
     def see_pool(self, name: str) -> int:
         """The id of a pool the caller works in. Raises ``Refusal`` with NOT_FOUND for any other."""
         pool_id = self.token.pools.get(name)

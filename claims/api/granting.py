@@ -108,6 +108,7 @@ def claim_next(request: HttpRequest, pool: str, body: ClaimNextBody) -> HttpResp
         ),
         lambda seen: isinstance(seen, Refused) or bool(seen.grants),
         body.waitSeconds,
+        visit.stay,
     )
     response = rendering.answer(
         visit, outcome, lambda granted: {"grants": rendering.grants(visit, granted.grants)}

@@ -20,8 +20,13 @@ T = TypeVar("T")
 _places = BoundedSemaphore(settings.FENCEPOST_API_WAITERS)
 
 
-def wait_for(look: Callable[[], T], is_news: Callable[[T], bool], seconds: int) -> T:
-    """What ``look`` answers once that is news, or after ``seconds``; the first look is at once."""
+def wait_for(
+    look: Callable[[], T], is_news: Callable[[T], bool], seconds: int, stay: Callable[[], None]
+) -> T:
+    """What ``look`` answers once that is news, or after ``seconds``; the first look is at once.
+
+    ``stay`` raises, before each later look, when the caller may not look any more.
+    """
     seen = look()
     if seconds <= 0 or is_news(seen) or not _places.acquire(blocking=False):
         return seen
@@ -32,6 +37,7 @@ def wait_for(look: Callable[[], T], is_news: Callable[[T], bool], seconds: int) 
             if left <= 0:
                 break
             time.sleep(min(LOOK_EVERY_SECONDS, left))
+            stay()
             seen = look()
         return seen
     finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
@@ -10,7 +11,7 @@ import pytest
 from django.test import override_settings
 
 from claims import tokens
-from claims.models import Agent, Attempt, Pool, Task
+from claims.models import Agent, AgentPool, Attempt, Pool, Task
 from claims.vocabulary import Scope
 from tests.api.conftest import Caller, as_agent, claimed
 from tests.support.world import World, a_specification, a_world
@@ -69,6 +70,32 @@ def test_the_token_of_a_person_who_left_is_401(world: World, preparer: Caller) -
     world.preparer.is_active = False
     world.preparer.save()
     assert preparer.get("/whoami").status == 401
+
+
+def ends_after_the_first_look(monkeypatch: pytest.MonkeyPatch, end: Callable[[], object]) -> None:
+    """The moment between two looks of a long poll: no waiting, and what ``end`` does happens in it."""
+    monkeypatch.setattr("claims.api.waiting.time.sleep", lambda _seconds: end())
+
+
+@pytest.mark.parametrize("how", ["the token is revoked", "the agent leaves the pool"])
+def test_a_call_that_waits_is_refused_once_its_caller_may_not_call(
+    how: str, world: World, agent: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grant = claimed(world, agent)
+    known = tokens.recognise(agent.token or "")
+    assert known is not None
+    ends = {
+        "the token is revoked": lambda: (world.task(), tokens.revoke(known.token_id)),
+        "the agent leaves the pool": lambda: AgentPool.objects.filter(agent=world.agents[0]).delete(),
+    }
+    ends_after_the_first_look(monkeypatch, ends[how])
+    if how == "the token is revoked":
+        body = {"schedulerEpoch": world.epoch, "waitSeconds": 5}
+        waited = agent.post(f"/pools/{world.pool.name}/claim-next", body)
+    else:
+        waited = agent.get(f"/attempts/{grant['attemptId']}?waitSeconds=5")
+    assert waited.status == (401 if how == "the token is revoked" else 404), waited.body
+    assert Attempt.objects.filter(task__pool=world.pool).count() == 1
 
 
 def test_a_rotated_token_touches_no_claim(world: World, agent: Caller) -> None:

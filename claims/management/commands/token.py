@@ -80,7 +80,10 @@ class Command(BaseCommand):
         self.stdout.write("Revoked.")
 
     def _rotate(self, given: dict[str, Any]) -> None:
-        self.stdout.write(tokens.rotate(_token(given["prefix"])).token)
+        try:
+            self.stdout.write(tokens.rotate(_token(given["prefix"])).token)
+        except ValueError as error:
+            raise CommandError(f"{error}.") from error
 
 
 def _agent(name: str | None) -> int | None:

@@ -113,6 +113,26 @@ def test_rotating_may_leave_the_old_token_some_time(world: World) -> None:
     assert tokens.recognise(new.token) is None
 
 
+def test_rotating_gives_no_token_a_longer_life(world: World) -> None:
+    old = tokens.mint(agent_id=world.agents[0].id, lifetime=timedelta(minutes=5))
+    new = tokens.rotate(old.id, overlap=timedelta(hours=1))
+    assert new.expires_at == old.expires_at
+    assert Token.objects.get(id=old.id).expires_at == old.expires_at
+
+
+def test_a_token_that_has_ended_is_not_rotated(world: World) -> None:
+    dead = tokens.mint(agent_id=world.agents[0].id, lifetime=timedelta(microseconds=-1))
+    gone = tokens.mint(agent_id=world.agents[0].id)
+    tokens.revoke(gone.id)
+    for ended in (dead, gone):
+        with pytest.raises(ValueError, match="has ended"):
+            tokens.rotate(ended.id, overlap=timedelta(hours=1))
+        assert tokens.recognise(ended.token) is None
+        with pytest.raises(CommandError, match="has ended"):
+            call_command("token", "rotate", ended.token.split("_")[1], stdout=StringIO())
+    assert Token.objects.filter(agent=world.agents[0]).count() == 2
+
+
 def test_a_token_has_one_holder(world: World) -> None:
     agent_id, person_id = world.agents[0].id, world.preparer.id
     for holders in (
