@@ -110,7 +110,7 @@ def open_inside(folder: Path, path: str) -> IO[bytes]:
     parts = PurePosixPath(path).parts
     if not parts or path.startswith("/") or "\0" in path or any(part in ("..", ".") for part in parts):
         raise CannotCollect(f"{path!r} leads out of its folder")
-    at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         for part in parts[:-1]:
             inner = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=at)

@@ -53,6 +53,14 @@ def test_a_path_that_leads_out_is_refused(tmp_path: Path, path: str) -> None:
         open_inside(tmp_path, path)
 
 
+def test_a_folder_that_was_replaced_by_a_link_is_not_entered(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    write(tmp_path / "elsewhere", {"summary": "not of this attempt"})
+    (tmp_path / "out").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(CannotCollect):
+        read_delivery(tmp_path / "out")
+
+
 def test_a_file_in_a_folder_is_read(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "b.txt").write_bytes(b"here")
