@@ -18,6 +18,8 @@ _WORST = {INSIDE: 0, OUTSIDE: 1, EXCLUDED: 2}
 _HUNK = re.compile(rb"@@ -\d{1,9}(?:,(\d{1,9}))? \+\d{1,9}(?:,(\d{1,9}))? @@")
 _ESCAPE = re.compile(rb'\\([0-7]{3}|["\\abfnrtv])')
 _LETTERS = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
+_OF_A_HUNK = (b" ", b"+", b"-", b"\\", b"", b"\r")
+"""How a line inside a hunk begins; an empty one is context whose blank was lost on its way."""
 LONGEST_PATH = 500
 
 
@@ -49,12 +51,16 @@ class _Reader:
         self.current: FileChange | None = None
         self.old_left = self.new_left = 0
         self.is_git = False
+        self.before: tuple[bytes, bytes] = (b"", b"")
 
     def read(self, content: bytes) -> Iterator[FileChange]:
         for line in content.split(b"\n"):
             if self.old_left > 0 or self.new_left > 0:
-                self._content(line)
-                continue
+                if line[:1] in _OF_A_HUNK:
+                    self._content(line)
+                    self.before = (self.before[1], line)
+                    continue
+                yield from self._cut_short()
             begun = self._begins(line)
             if begun and self.current is not None:
                 yield self.current
@@ -63,6 +69,17 @@ class _Reader:
             self._header(line)
         if self.current is not None:
             yield self.current
+
+    def _cut_short(self) -> Iterator[FileChange]:
+        """The hunk has fewer lines than its header counted: names of a next file were taken for its lines."""
+        self.old_left = self.new_left = 0
+        old, new = self.before
+        if old.startswith(b"--- ") and new.startswith(b"+++ "):
+            if self.current is not None:
+                yield self.current
+            self.current = FileChange()
+            self._header(old)
+            self._header(new)
 
     def _begins(self, line: bytes) -> bool:
         if line.startswith(b"diff --git "):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 FILES_LIMIT = 500
 """Files of a diff that are listed; the rest is counted and said."""
 
-_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(.*)", re.DOTALL)
+_HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@(.*)", re.DOTALL)
 _OCTAL = re.compile(rb"\\([0-7]{3}|.)")
 _ESCAPES = {b"n": b"\n", b"t": b"\t", b'"': b'"', b"\\": b"\\", b"r": b"\r"}
 
@@ -92,6 +92,8 @@ class _Reader:
         self.old_left = self.new_left = 0
 
     def take(self, line: str, following: str) -> None:
+        if line.startswith("diff --git "):
+            self.old_left = self.new_left = 0  # no line of a hunk begins so, whatever its header counted
         if self.old_left > 0 or self.new_left > 0:
             self._content(line)
             return

@@ -60,3 +60,14 @@ def test_moving_an_excluded_file_away_touches_it():
 def test_any_bytes_are_read_without_an_exception(content):
     changes_of(b"diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,9 +1,9 @@\n" + content)
     changes_of(content)
+
+
+def test_a_hunk_that_counts_more_lines_than_it_has_hides_no_file_after_it():
+    padded = b"diff --git a/ok.html b/ok.html\n--- a/ok.html\n+++ b/ok.html\n@@ -1,9999 +1,9999 @@\n-a\n+b\n"
+    git = (
+        padded
+        + b"diff --git a/secret/key b/secret/key\n--- a/secret/key\n+++ b/secret/key\n@@ -1 +1 @@\n-a\n+b\n"
+    )
+    plain = padded.partition(b"\n")[2] + b"--- a/secret/key\n+++ b/secret/key\n@@ -1 +1 @@\n-a\n+b\n"
+    for content in (git, plain):
+        assert [change.path for change in changes_of(content)] == ["ok.html", "secret/key"]

@@ -176,3 +176,14 @@ def test_pictures_are_measured_redrawn_and_bounded() -> None:
 def test_plain_text_is_only_escaped() -> None:
     assert texts.visible("a < b") == "a &lt; b"
     assert not texts.has_hidden("tab\tand\nline")
+
+
+def test_a_hunk_header_with_absurd_counts_is_read_over_and_hides_no_file() -> None:
+    digits = "9" * 5_000
+    found = patch.read_patch(f"--- a/x\n+++ b/x\n@@ -{digits},1 +1 @@\n-a\n+b\n")
+    assert [file.path for file in found.files] == ["x"]
+    assert patch.hunks_of(found.files[0]) == []
+
+    start = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,999 +1,999 @@\n-a\n+b\n"
+    after = "diff --git a/y b/y\n--- a/y\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n"
+    assert [file.path for file in patch.read_patch(start + after).files] == ["x", "y"]
