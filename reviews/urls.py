@@ -3,6 +3,7 @@
 from django.urls import include, path
 
 from reviews.board import views as board
+from reviews.help import views as help_pages
 from reviews.inbox import views as inbox
 from reviews.shell import errors
 from reviews.shell import views as shell
@@ -22,6 +23,8 @@ urlpatterns = [
     path("reviews/bucket/<slug:bucket>", inbox.bucket, name="reviews-bucket"),
     path("tasks/<str:ref>", tasks.page, name="task"),
     path("tasks/<str:ref>/<slug:tab>", tasks.tab, name="task-tab"),
+    path("help/problems", help_pages.index, name="help-problems"),
+    path("help/problems/<slug:code>", help_pages.problem, name="help-problem"),
     path("", include("reviews.desk.urls")),
     path("<path:rest>", errors.nowhere, name="nowhere"),
 ]

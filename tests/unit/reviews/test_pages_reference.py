@@ -23,5 +23,6 @@ def test_every_page_is_in_the_reference(route: str) -> None:
         route.replace("<slug:bucket>", "<bucket>")
         .replace("<str:ref>", "<task>")
         .replace("<slug:tab>", "<tab>")
+        .replace("<slug:code>", "<code>")
     )
     assert f"`/{written}`" in REFERENCE.read_text()
