@@ -7,6 +7,7 @@ from reviews.help import views as help_pages
 from reviews.inbox import views as inbox
 from reviews.shell import errors
 from reviews.shell import views as shell
+from reviews.signin import password as account
 from reviews.signin import views as signin
 from reviews.taskpage import views as tasks
 
@@ -14,6 +15,7 @@ urlpatterns = [
     path("", inbox.start, name="start"),
     path("signin", signin.signin, name="signin"),
     path("signout", signin.signout, name="signout"),
+    path("account/password", account.password, name="password"),
     path("preferences", signin.preferences, name="preferences"),
     path("badges", shell.badges, name="badges"),
     path("board", board.page, name="board"),

@@ -87,7 +87,7 @@ def announce(url: str, options: asked.Options, credentials: dict[str, Any]) -> N
     for role, user in users.items():
         say(f"  {role:<10} {user['name']} / {user['password']}")
     if users and not options.demo:
-        say("  This password is shown once; change it after signing in.")
+        say(f"  This password is shown once; change it after signing in, at {url}/account/password.")
     say(f"Logs are in {options.data / 'log'}; Ctrl-C ends everything.")
 
 

@@ -22,6 +22,8 @@ PAGES = {
     "yaml": "/tasks/{told}/yaml",
     "held": "/tasks/{held}",
     "missing": "/tasks/T-999999",
+    "help": "/help/problems",
+    "password": "/account/password",
 }
 
 
