@@ -6,7 +6,7 @@ from uuid import uuid4
 
 from django.test import Client
 
-from claims.models import CanonicalCommit, Decision, Delivery, Task
+from claims.models import CanonicalCommit, Decision, Delivery, History, Task
 from claims.vocabulary import State
 from reviews.models import CommentDraft, Draft, VerdictDraft
 from tests.support import deliveries
@@ -290,3 +290,18 @@ def test_odd_bytes_and_endless_fields_are_kept_as_far_as_they_go(ines: Client, d
     assert VerdictDraft.objects.get(criterion=1).verdict == ""
     status, _ = decide(ines, delivery, form(delivery, "changes") | {"key": "\x00" * 400, "subject": "\x00"})
     assert status == 409
+
+
+def test_a_request_id_or_a_name_beyond_all_bounds_keeps_nobody_from_deciding(
+    ines: Client, delivery: Delivery, world: World
+) -> None:
+    world.ines.first_name, world.ines.last_name = "I" * 150, "H" * 150
+    world.ines.save()
+    for do, header in (("reject", "x" * 5_000), ("accept", "<b>é</b>")):
+        posted = form(delivery, do, note="No.", **ALL_MET)
+        answer = ines.post(f"/reviews/{delivery.pk}/decide", posted, headers={"X-Request-Id": header})
+        assert answer.status_code in (302, 409), answer.content[:300]
+        assert answer.get("X-Request-Id") != header
+    (told,) = History.objects.filter(task_id=delivery.task_id, verb="reject")
+    assert told.request_id.startswith("req_")
+    assert told.actor_name == f"{'I' * 150} {'H' * 49}"
