@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import structlog
 from django.contrib.auth.models import User
 from django.http import HttpRequest
@@ -13,22 +11,15 @@ from claims.callers import Actor, Caller, new_request_id
 from claims.vocabulary import ActorKind, Source
 
 THEMES = ("light", "dark")
-_REQUEST_ID = re.compile(r"[A-Za-z0-9_.:=-]{1,80}", re.ASCII)
 _LONGEST_NAME = 200
 """What history keeps of an actor's name."""
 
 
 def request_id(request: HttpRequest) -> str:
-    """The id under which this request is in the logs and in history; the same for the whole request.
-
-    One that the browser or a proxy sent is taken where it is a plain one.
-    """
+    """The id under which this request is in the logs; the same for the whole request."""
     known = getattr(request, "fencepost_request_id", None)
     if known is None:
-        given = str(structlog.contextvars.get_contextvars().get("request_id", ""))
-        known = given if _REQUEST_ID.fullmatch(given) else new_request_id()
-        if known != given:
-            structlog.contextvars.bind_contextvars(request_id=known)
+        known = str(structlog.contextvars.get_contextvars().get("request_id") or new_request_id())
         request.fencepost_request_id = known  # type: ignore[attr-defined]
     return str(known)
 
