@@ -1,7 +1,7 @@
 """One open page at /ws: hears hints of the pools its person may see, and says nothing.
 
 Promises: nothing of a pool reaches a socket whose person has no right in it; rights and session are
-looked at again at least once a minute; a page that sends anything is closed; what is sent is bounded.
+looked at again before anything is said 5 s or more after the last look; a page that sends anything is closed; what is sent is bounded.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from claims.selectors.seen import pools_of
 SIGNED_OUT = 4401
 TOLD_TOO_MUCH = 1008
 TRY_LATER = 1013
-RECHECK_SECONDS = 60.0
+RECHECK_SECONDS = 5.0
 
 
 class LiveConsumer(AsyncJsonWebsocketConsumer):
@@ -68,6 +68,8 @@ class LiveConsumer(AsyncJsonWebsocketConsumer):
 
     async def live_hints(self, message: dict[str, Any]) -> None:
         """Hints of one pool, as the relay sends them."""
+        if not await self._may_hear():
+            return
         if message["pool"] in self.pools.values():
             await self._say(
                 {
@@ -80,15 +82,17 @@ class LiveConsumer(AsyncJsonWebsocketConsumer):
 
     async def live_beat(self, message: dict[str, Any]) -> None:
         """The relay's heartbeat, with the numbers of this person's pools only."""
-        if time.monotonic() - self.checked_at >= RECHECK_SECONDS and not await self._still_here():
+        if not await self._may_hear():
             return
         mine = {
             name: message["sequences"][name] for name in self.pools.values() if name in message["sequences"]
         }
         await self._say({"type": "beat", "sequences": mine})
 
-    async def _still_here(self) -> bool:
-        """Look at session and rights again; leave the groups of pools that were lost."""
+    async def _may_hear(self) -> bool:
+        """Look at session and rights again where the last look is old; leave the groups of pools that were lost."""
+        if time.monotonic() - self.checked_at < RECHECK_SECONDS:
+            return True
         self.checked_at = time.monotonic()
         pools = await self._standing()
         if pools is None:
