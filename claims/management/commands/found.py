@@ -42,7 +42,9 @@ class Command(BaseCommand):
         right = verbs.add_parser("right", help="rights of a person in a pool, beside those held already")
         right.add_argument("person")
         right.add_argument("pool")
-        right.add_argument("rights", nargs="+", type=str.upper, choices=list(Right), metavar="RIGHT")
+        right.add_argument(
+            "rights", nargs="+", type=str.upper, choices=[each.value for each in Right], metavar="RIGHT"
+        )
         group = verbs.add_parser("group", help="reviewers of a pool who may decide in each other's place")
         group.add_argument("pool")
         group.add_argument("name")

@@ -19,7 +19,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from claims import transitions
 from claims.callers import Actor, Caller
-from claims.outcomes import Created, Refused
+from claims.outcomes import Created, Refused, Why
 from claims.taskfile import PlacedFlaw, Template, TemplateInvalid, load_template
 from claims.vocabulary import ActorKind, Source
 
@@ -76,6 +76,8 @@ class Command(BaseCommand):
         actor = Actor(ActorKind.PERSON, person.pk, person.username)
         caller = Caller(actor, Source.COMMAND, key=f"import-{digest}", request_digest=digest)
         made = transitions.create(caller, pool, [each.template.task for each in read])
+        if isinstance(made, Refused) and made.why is Why.NOT_FOUND:
+            raise CommandError(f"There is no pool {pool} in which {person.username} has a right.")
         if isinstance(made, Refused):
             raise CommandError(f"No task was made in the pool {pool}: {_sentence(made, read)}")
         for task, each in zip(made.tasks, read, strict=True):

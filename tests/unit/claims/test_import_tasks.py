@@ -74,6 +74,8 @@ def test_only_a_preparer_of_the_pool_can_import(world: World, tmp_path: Path) ->
 
     with pytest.raises(CommandError, match="Only a preparer of the pool can write tasks"):
         imported(tmp_path, world.reviewer, "--pool", world.pool.name)
+    with pytest.raises(CommandError, match=r"There is no pool nowhere in which .* has a right"):
+        imported(tmp_path, world.preparer, "--pool", "nowhere")
     with pytest.raises(CommandError, match="There is no person nobody"):
         imported(tmp_path, User(username="nobody"), "--pool", world.pool.name)
 
