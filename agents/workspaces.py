@@ -1,7 +1,9 @@
-"""The folder an attempt works in, on this machine: a git worktree, or an empty folder.
+"""The folder an attempt works in, on this machine: a git repository of its own, or an empty folder.
 
 Promises: a workspace belongs to one attempt; making it again begins from the same commit; what
-is collected is the files as they are, whatever the command did with git's index or HEAD.
+is collected is the files as they are, whatever the command did with git. Its refs, index and
+configuration are its own: no branch of the source moves but the attempt's, and no filter or
+other program that the command set up is run by the worker.
 Nothing is ever merged: the work stays on a branch of its own, also after it was accepted.
 """
 
@@ -85,24 +87,40 @@ def make(name: str, repository: str, base_ref: str, branch: str, start: Start | 
     with _held(source):
         base = start.base_commit if start else _resolve(source, base_ref)
         begin = start.commit if start else base
-        git(source, "worktree", "prune")
-        git(source, "worktree", "add", "--quiet", "--detach", str(root / "work"), begin)
         git(source, "update-ref", f"refs/heads/{branch}", begin)
+    _check_out(source, root / "work", begin)
     return Workspace(root, source, branch, base, begin)
+
+
+def _check_out(source: Path, work: Path, commit_id: str) -> None:
+    """A repository without remotes or branches at one commit; it reads objects from the source and has the rest itself."""
+    git(work.parent, "init", "--quiet", "--template=", "--initial-branch=work", str(work))
+    inside = work / ".git"
+    objects = source / git(source, "rev-parse", "--git-path", "objects")
+    (inside / "objects" / "info" / "alternates").write_text(f"{objects.resolve()}\n", encoding="utf-8")
+    shallow = source / git(source, "rev-parse", "--git-path", "shallow")
+    if shallow.exists():
+        shutil.copy(shallow, inside / "shallow")
+    git(work, "checkout", "--quiet", "--detach", commit_id)
 
 
 def commit(workspace: Workspace, message: str) -> str:
     """One commit of the files as they are, on the attempt's branch; its id.
 
-    An index of its own sees what the command's index would hide (assume-unchanged, skip-worktree).
-    Nothing changed: the commit it began from.
+    An index of its own sees what the command's index would hide (assume-unchanged, skip-worktree),
+    and the source's configuration is read, not the one the command could write. Nothing changed:
+    the commit it began from.
     """
     if workspace.source is None:
         return ""
-    index = {"GIT_INDEX_FILE": str(workspace.root / "collected.index")}
-    git(workspace.work, "read-tree", workspace.start_commit, environment=index)
-    git(workspace.work, "add", "--all", "--", ".", environment=index)
-    tree = git(workspace.work, "write-tree", environment=index)
+    of_source = {
+        "GIT_DIR": git(workspace.source, "rev-parse", "--absolute-git-dir"),
+        "GIT_WORK_TREE": str(workspace.work),
+        "GIT_INDEX_FILE": str(workspace.root / "collected.index"),
+    }
+    git(workspace.work, "read-tree", workspace.start_commit, environment=of_source)
+    git(workspace.work, "add", "--all", "--", ".", environment=of_source)
+    tree = git(workspace.work, "write-tree", environment=of_source)
     if tree == git(workspace.source, "rev-parse", f"{workspace.start_commit}^{{tree}}"):
         made = workspace.start_commit
     else:
@@ -143,7 +161,7 @@ def discard_dead(alive: set[str]) -> list[str]:
 
 
 def discard(root: Path) -> None:
-    """Delete a workspace's folder; git forgets its worktree at the next prune. A missing one is fine."""
+    """Delete a workspace's folder. A missing one is fine."""
     if root.is_symlink() or root.parent != root_of_all():
         raise ValueError(f"{root} is no workspace")
     if root.exists():
@@ -205,7 +223,7 @@ def _resolve(source: Path, ref: str) -> str:
 
 @contextmanager
 def _held(source: Path) -> Iterator[None]:
-    """One process at a time adds worktrees to a repository; the lock goes with the process."""
+    """One process at a time fetches into a repository and sets its branches; the lock goes with the process."""
     locks = settings.FENCEPOST_VAR / "run"
     locks.mkdir(mode=0o700, parents=True, exist_ok=True)
     name = hashlib.sha256(str(source).encode()).hexdigest()[:16]

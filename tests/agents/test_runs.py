@@ -323,3 +323,34 @@ def test_the_environment_of_the_tests_is_not_what_a_command_is_given(workers: Wo
         assert workers.run() == "delivered round 1"
     finally:
         del os.environ["FENCEPOST_SECRET_OF_THE_TEST"]
+
+
+WITH_GIT = """
+import subprocess
+def git(*words):
+    who = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
+    return subprocess.run(["git", *who, *words], capture_output=True, text=True).stdout.strip()
+git("config", "filter.mine.clean", "touch RAN; cat")
+git("commit", "--all", "--message", "straight to main")
+git("update-ref", "refs/heads/main", "HEAD")
+git("push", "--force", "origin", "HEAD:main")
+attributes = pathlib.Path(git("rev-parse", "--git-path", "info/attributes"))
+attributes.parent.mkdir(exist_ok=True)
+attributes.write_text("*.html filter=mine")
+p.write_text(p.read_text() + "<p>More.</p>\\n")
+deliver()
+"""
+
+
+def test_nothing_a_command_does_with_git_reaches_the_repository_or_the_worker(
+    workers: Workers, tmp_path: Path
+) -> None:
+    workers.does(EDIT + WITH_GIT.replace("RAN", str(tmp_path / "ran")))
+    main = git(workers.repository, "rev-parse", "main")
+    config = (workers.repository / ".git" / "config").read_text()
+    task = workers.task()
+    assert workers.run() == "delivered round 1"
+    assert git(workers.repository, "rev-parse", "main") == main
+    assert (workers.repository / ".git" / "config").read_text() == config
+    assert not (tmp_path / "ran").exists()
+    assert "+<p>No invoices yet.</p>\n+<p>More.</p>" in text_of(workers.item(task, "diff")["sha256"])
