@@ -17,7 +17,7 @@ from django.db import OperationalError, connection
 from claims.callers import Caller
 from claims.fences import Fence
 from claims.kernel.keys import holder_of, lock_number
-from claims.kernel.running import unknown
+from claims.kernel.running import unknown, was_cut_off
 from claims.models.columns import new_id
 from claims.outcomes import Committed, Granted, GrantedTask, Refused, Renewed
 from claims.vocabulary import Verb
@@ -123,6 +123,6 @@ def _call(verb: Verb, statement: LiteralString, values: Sequence[Any]) -> Sequen
         state = getattr(error.__cause__, "sqlstate", None)
         if state in _WAITED and not connection.in_atomic_block:
             return None
-        if state is None:
+        if was_cut_off(error):
             return unknown(verb, error)
         raise

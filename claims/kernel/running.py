@@ -79,6 +79,16 @@ class CommitLost(Exception):
     """The connection was lost while COMMIT was on its way."""
 
 
+def was_cut_off(error: Exception) -> bool:
+    """Whether the connection ended before an answer: silently, or with the server's farewell.
+
+    57P is an operator's or a crash's shutdown, 08 the connection's own end; a commit that was on
+    its way may have been kept all the same.
+    """
+    state = getattr(error.__cause__, "sqlstate", None)
+    return state is None or state.startswith(("57P", "08"))
+
+
 def unknown(name: Verb, lost: Exception) -> Refused:
     """The only honest answer when a commit's own answer was lost."""
     log.error("commit_unknown", verb=name, error=str(lost))
@@ -97,7 +107,7 @@ def _once(name: Verb, caller: Caller, function: Callable[[], T]) -> T | Refused:
             else:
                 is_committing = True
     except (OperationalError, InterfaceError) as error:
-        if is_committing and getattr(error.__cause__, "sqlstate", None) is None:
+        if is_committing and was_cut_off(error):
             raise CommitLost(str(error)) from error
         raise
     return outcome
