@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
+from urllib.parse import quote
 
 from config.up import data as folder
 from config.up.servers import DATABASE, ROLE, Postgres
@@ -34,6 +35,12 @@ class MeasuredPostgres(Postgres):
     def socket_folder(self) -> str:
         """Where pgbench finds the socket; empty where the path is too long for one."""
         return str(self.folder) if len(str(self.folder)) <= SOCKET_BYTES else ""
+
+    @property
+    def url(self) -> str:
+        """The URL of the product's own connections: through the same socket as the floor's."""
+        place = quote(self.socket_folder, safe="") or "127.0.0.1"
+        return f"postgresql://{ROLE}:{self.password}@{place}:{self.port}/{DATABASE}"
 
     def open_for_measuring(self) -> None:
         """Let the role read WAL and call checkpoints. It stays no superuser. The server must not run."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
@@ -86,7 +86,11 @@ def _database(env: environ.Env, name: str) -> dict[str, Any]:
     parts = urlsplit(value)
     if not parts.path.strip("/"):
         raise ValueError("must name a database after the host")
-    return dict(env.db_url_config(value))
+    config = dict(env.db_url_config(value))
+    # A host that starts with a slash, percent-encoded in the URL, is the folder of a Unix socket.
+    if "%2f" in parts.netloc.lower():
+        config["HOST"] = unquote(parts.netloc.rpartition("@")[2].partition(":")[0])
+    return config
 
 
 def _words(env: environ.Env, name: str) -> list[str]:
