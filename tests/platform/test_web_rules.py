@@ -1,14 +1,16 @@
 """What every answer of `web` carries, how long people stay signed in, and what a lost Redis costs."""
 
+import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import AnonymousUser, User
 from django.contrib.sessions.backends.db import SessionStore
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.test import Client, RequestFactory
 
 from config.asgi import may_wait
@@ -113,6 +115,21 @@ def test_the_first_administrator_is_made_once(db: None, capsys: pytest.CaptureFi
     call_command("first_admin")
     assert capsys.readouterr().out == ""
     assert User.objects.filter(is_superuser=True).count() == 1
+
+
+def test_no_administrator_is_made_whose_password_cannot_be_kept(db: None, tmp_path: Path) -> None:
+    kept = tmp_path / "first-admin.json"
+    kept.write_text("somebody's")
+    with pytest.raises(CommandError, match="No administrator was made"):
+        call_command("first_admin", "--credentials", str(kept))
+    assert not User.objects.exists()
+    assert kept.read_text() == "somebody's"
+
+    kept.unlink()
+    call_command("first_admin", "--credentials", str(kept))
+    told = json.loads(kept.read_text())["users"]["admin"]
+    assert Client().login(username=told["name"], password=told["password"])
+    assert kept.stat().st_mode & 0o777 == 0o600
 
 
 def test_production_settings_pass_the_deployment_checks() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
 NAME = "admin"
@@ -30,10 +30,16 @@ class Command(BaseCommand):
             if User.objects.filter(is_superuser=True).exists():
                 return
             User.objects.create_superuser(NAME, password=password)
-        path: Path | None = options["credentials"]
-        if path is None:
-            self.stdout.write(f"{NAME} / {password}\nThis password is shown once.")
-            return
-        draft = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(draft, "w") as file:
+            if options["credentials"] is not None:
+                _write(options["credentials"], password)
+                return
+        self.stdout.write(f"{NAME} / {password}\nThis password is shown once.")
+
+
+def _write(path: Path, password: str) -> None:
+    """A new file for its owner alone. Raises ``CommandError``, so that nobody is made whose password is lost."""
+    try:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
             json.dump({"users": {"admin": {"name": NAME, "password": password}}, "tokens": {}}, file)
+    except OSError as error:
+        raise CommandError(f"{path} cannot be made: {error.strerror}. No administrator was made.") from error
