@@ -13,6 +13,7 @@ from collections import OrderedDict
 
 from django.core.cache import cache
 from django.http import HttpRequest
+from redis.exceptions import RedisError
 
 WINDOW_SECONDS = 15 * 60
 TRIES_A_NAME = 5
@@ -29,10 +30,11 @@ def left(request: HttpRequest, name: str) -> int:
 
 
 def count_one(request: HttpRequest, name: str) -> int:
-    """Count a failed guess; answers how many remain."""
-    for key, _ in _keys(request, name):
-        _raise(key)
-    return left(request, name)
+    """Count a guess before its password is looked at, so that guesses made at once all count.
+
+    How many remain after it; below 0 for one that is too many.
+    """
+    return min(limit - _raise(key) for key, limit in _keys(request, name))
 
 
 def forget(request: HttpRequest, name: str) -> None:
@@ -41,6 +43,15 @@ def forget(request: HttpRequest, name: str) -> None:
     cache.delete(key)
     with _lock:
         _local.pop(key, None)
+
+
+def give_back(request: HttpRequest, name: str) -> None:
+    """What ``count_one`` counted was no wrong guess: the address has it back."""
+    key = _keys(request, name)[1][0]
+    with _lock:
+        count, until = _local.get(key, (0, 0.0))
+        _local[key] = (max(0, count - 1), until)
+    _shared(key, -1)
 
 
 def _keys(request: HttpRequest, name: str) -> tuple[tuple[str, int], tuple[str, int]]:
@@ -56,11 +67,25 @@ def _seen(key: str) -> int:
     return max(here, int(cache.get(key, 0) or 0))
 
 
-def _raise(key: str) -> None:
-    count = _seen(key) + 1
-    cache.set(key, count, WINDOW_SECONDS)
+def _raise(key: str) -> int:
+    """One more, and how many that makes."""
+    now = time.monotonic()
     with _lock:
-        _local[key] = (count, time.monotonic() + WINDOW_SECONDS)
+        count, until = _local.get(key, (0, 0.0))
+        here = 1 + (count if until > now else 0)
+        _local[key] = (here, now + WINDOW_SECONDS)
         _local.move_to_end(key)
         while len(_local) > _REMEMBERED:
             _local.popitem(last=False)
+    return max(here, _shared(key, 1))
+
+
+def _shared(key: str, change: int) -> int:
+    """The count of all processes after a change in one step; 0 while the cache is away."""
+    try:
+        cache.add(key, 0, WINDOW_SECONDS)
+        count = cache.incr(key, change)
+        cache.touch(key, WINDOW_SECONDS)
+    except (RedisError, OSError, ValueError):
+        return 0
+    return int(count)

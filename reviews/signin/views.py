@@ -26,15 +26,14 @@ def signin(request: HttpRequest) -> HttpResponse:
         return HttpResponseRedirect(wanted) if request.user.is_authenticated else _form(request, wanted)
 
     name = request.POST.get("username", "").strip()[:150]
-    left = tries.left(request, name)
-    if left <= 0:
+    if tries.left(request, name) <= 0 or (left := tries.count_one(request, name)) < 0:
         return _form(request, wanted, name, _locked(), status=429)
     person = _person(request, name, request.POST.get("password", ""))
     if person is None:
-        left = tries.count_one(request, name)
         return _form(request, wanted, name, _wrong(left), status=429 if left <= 0 else 401)
 
     tries.forget(request, name)
+    tries.give_back(request, name)
     login(request, person)
     return HttpResponseRedirect(wanted)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 from django.core.cache import cache
+from django.http import HttpRequest
 from django.test import Client
 
-from reviews.signin import tries
+from reviews.signin import tries, views
 from tests.unit.reviews.world import PASSWORD, World
 
 
@@ -53,6 +54,26 @@ def test_after_five_wrong_guesses_even_the_right_password_has_to_wait(client: Cl
     assert locked.status_code == 429
     assert locked["Retry-After"] == str(tries.WINDOW_SECONDS)
     assert sign_in(client, name="ben").status_code == 302, "another name from there may still sign in"
+
+
+def test_guesses_made_at_once_are_not_more_guesses(
+    client: Client, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_at: list[str] = []
+
+    def look(request: HttpRequest, name: str, password: str) -> None:
+        """While one password is being looked at, the next guess comes in."""
+        looked_at.append(password)
+        sign_in(Client(), password=f"wrong-{len(looked_at)}")
+
+    monkeypatch.setattr(views, "_person", look)
+    sign_in(client, password="wrong")
+    assert len(looked_at) == tries.TRIES_A_NAME
+
+
+def test_the_right_password_leaves_the_address_its_tries(client: Client, world: World) -> None:
+    for _ in range(tries.TRIES_AN_ADDRESS + 1):
+        assert sign_in(Client()).status_code == 302
 
 
 def test_guesses_are_counted_in_this_process_when_the_cache_forgets(client: Client, world: World) -> None:
