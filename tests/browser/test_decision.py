@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from claims import transitions
 from claims.decide import Judgement
-from claims.models import Decision, Delivery, Task
-from claims.vocabulary import State
+from claims.models import Decision, Delivery, Membership, Task
+from claims.vocabulary import Right, State
 from reviews.models import VerdictDraft
 from tests.browser.conftest import THEMES, WIDTHS, Open, Site
 from tests.support import deliveries
@@ -105,6 +106,21 @@ def test_nothing_scrolls_sideways_at_320_px(site: Site, desk: Desk, open_page: O
     page = open_page(f"/reviews/{desk.first().pk}", who=site.world.ines, width=320)
 
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+def test_the_header_fits_for_a_reviewer_of_one_pool_who_may_nothing_else(
+    site: Site, desk: Desk, open_page: Open
+) -> None:
+    first = desk.first()
+
+    def reviewer() -> User:
+        person = User.objects.create_user(f"rosa-{first.pk}")
+        Membership.objects.create(pool_id=first.pool_id, person=person, right=Right.REVIEWER)
+        return person
+
+    page = open_page(f"/reviews/{first.pk}", who=site.commit(reviewer), width=390)
+
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 def test_a_review_by_keyboard_ends_in_a_commit(site: Site, desk: Desk, open_page: Open) -> None:
