@@ -222,7 +222,7 @@ def _evidence_storage(url: str) -> dict[str, Any]:
     parts = urlsplit(url)
     if parts.scheme == "file":
         options = {"location": unquote(parts.path), "directory_permissions_mode": 0o700}
-        return {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": options}
+        return {"BACKEND": "claims.evidence.storage.WholeFiles", "OPTIONS": options}
     return {
         "BACKEND": "storages.backends.s3.S3Storage",
         "OPTIONS": {
