@@ -274,7 +274,7 @@ VARIABLES: tuple[Variable, ...] = (
         _flag,
         False,
         "true/false",
-        "Believe `X-Forwarded-Proto` of the proxy in front; only when no one can reach Fencepost past it.",
+        "Believe `X-Forwarded-Proto` and the last address of `X-Forwarded-For`, both set by the proxy in front; only when no one can reach Fencepost past it.",
     ),
     Variable(
         "FENCEPOST_HSTS_SECONDS",

@@ -11,6 +11,7 @@ import threading
 import time
 from collections import OrderedDict
 
+from django.conf import settings
 from django.core.cache import cache
 from django.http import HttpRequest
 from redis.exceptions import RedisError
@@ -55,9 +56,18 @@ def give_back(request: HttpRequest, name: str) -> None:
 
 
 def _keys(request: HttpRequest, name: str) -> tuple[tuple[str, int], tuple[str, int]]:
-    address = request.META.get("REMOTE_ADDR", "")
+    address = address_of(request)
     who = hashlib.sha256(f"{name.casefold()}|{address}".encode()).hexdigest()[:32]
     return (f"tries:name:{who}", TRIES_A_NAME), (f"tries:address:{address}", TRIES_AN_ADDRESS)
+
+
+def address_of(request: HttpRequest) -> str:
+    """Who asks: behind a trusted proxy the address that this proxy added, else that of the connection."""
+    if settings.FENCEPOST_TRUSTED_PROXY:
+        added = request.headers.get("X-Forwarded-For", "").rpartition(",")[2].strip()
+        if added:
+            return added[:64]
+    return str(request.META.get("REMOTE_ADDR", ""))
 
 
 def _seen(key: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.conf import LazySettings
 from django.core.cache import cache
 from django.http import HttpRequest
 from django.test import Client
@@ -69,6 +70,22 @@ def test_guesses_made_at_once_are_not_more_guesses(
     monkeypatch.setattr(views, "_person", look)
     sign_in(client, password="wrong")
     assert len(looked_at) == tries.TRIES_A_NAME
+
+
+@pytest.mark.parametrize("is_trusted", [True, False])
+def test_behind_a_trusted_proxy_one_callers_guesses_lock_nobody_else_out(
+    client: Client, world: World, settings: LazySettings, is_trusted: bool
+) -> None:
+    settings.FENCEPOST_TRUSTED_PROXY = is_trusted
+    for number in range(tries.TRIES_AN_ADDRESS):
+        made_up = {"X-Forwarded-For": f"10.0.0.{number}, 203.0.113.7"}
+        client.post("/signin", {"username": f"name-{number}", "password": "wrong"}, headers=made_up)
+    ines = {"username": "ines", "password": PASSWORD}
+    seen = [
+        client.post("/signin", ines, headers={"X-Forwarded-For": f"10.0.0.99, {address}"}).status_code
+        for address in ("203.0.113.7", "203.0.113.8")
+    ]
+    assert seen == ([429, 302] if is_trusted else [429, 429])
 
 
 def test_the_right_password_leaves_the_address_its_tries(client: Client, world: World) -> None:
