@@ -8,11 +8,11 @@ from claims import decide, kernel
 from claims.callers import Caller
 from claims.decide.rows import TaskAsRead
 from claims.fences import Fence
-from claims.models import CanonicalCommit, Delivery
+from claims.models import CanonicalCommit, Decision, Delivery
 from claims.models.columns import new_id
 from claims.outcomes import Committed, Delivered, Refused, Why
 from claims.transitions.results import Account, Prepared, StagedResult, keep_staged, prepare
-from claims.vocabulary import Verb
+from claims.vocabulary import DecisionKind, Verb
 
 
 def deliver(
@@ -108,6 +108,13 @@ def _commit(caller: Caller, fence: Fence, prepared: Prepared) -> Committed | Ref
     return Committed(commit_id, fence.task_id, digest, advanced.state_version)
 
 
+def _makers_before(task_id: UUID) -> list[int]:
+    """Owners of the round that was sent back: what comes after it, from whichever agent, goes on from its work."""
+    before = Decision.objects.filter(delivery__task_id=task_id).order_by("-delivery__round")
+    kind, makers = before.values_list("kind", "makers").first() or ("", [])
+    return makers if kind == DecisionKind.CHANGES_REQUESTED else []
+
+
 def _record(
     caller: Caller, seen: TaskAsRead, delivery_id: UUID, prepared: Prepared, account: Account
 ) -> Delivery:
@@ -122,7 +129,7 @@ def _record(
         pool_id=seen.pool.id,
         attempt_id=attempt.id,
         agent_id=caller.actor.id,
-        makers=[attempt.owner_id],
+        makers=sorted({attempt.owner_id, *_makers_before(seen.task.id)}),
         round=round_number,
         input_digest=prepared.handover.input_digest,
         result_digest=digest,

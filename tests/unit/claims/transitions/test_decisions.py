@@ -60,6 +60,23 @@ def test_the_owner_at_the_decision_is_a_maker_too(world: World, decision: Decide
     assert why(decided(world, decision, world.reviewer, delivery)) is Why.SELF_REVIEW
 
 
+@each_decision
+def test_the_owner_of_a_round_that_was_sent_back_is_a_maker_of_what_another_agent_makes_of_it(
+    world: World, decision: Decide
+) -> None:
+    allow(world, world.owner, Right.REVIEWER)
+    first = world.delivered()
+    Agent.objects.filter(id=world.agents[0].id).update(is_disabled=True)
+    assert isinstance(decided(world, transitions.request_changes, world.reviewer, first), Decided)
+    other = world.agent(owner=world.operator)
+    second = world.delivered(other, world.claimed(other, first.task_id))
+    assert set(second.makers) == {world.owner.id, world.operator.id}
+    assert why(decided(world, decision, world.owner, second)) is Why.SELF_REVIEW
+    assert isinstance(decided(world, transitions.reject, world.reviewer, second), Decided)
+    third = world.delivered(other, world.claimed(other, first.task_id))
+    assert third.makers == [world.operator.id], "after a rejection the work starts over"
+
+
 def test_a_pool_of_one_may_review_its_own_work_and_it_is_marked(db: None) -> None:
     world = a_world(self_review=SelfReview.MARKED)
     delivery = world.delivered()
