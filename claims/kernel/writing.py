@@ -208,7 +208,7 @@ class _Write:
         body = dict(change.body)
         if change.reason:
             body["held"] = change.reason
-        if change.ends:
+        if change.ends and change.target is not State.DONE:
             body["ended"] = change.ends.value
             if change.grant:
                 body["endedAttempt"] = str(self.seen.task.attempt_id)

@@ -154,7 +154,7 @@ BEGIN
     THEN RETURN; END IF;
 
     o_version := t.state_version + 1;
-    told := '{"commit":"' || p_commit || '","ended":"COMMITTED","resultDigest":"' || p_result_digest || '"}';
+    told := '{"commit":"' || p_commit || '","resultDigest":"' || p_result_digest || '"}';
     head := claims_link(t, o_version, 'commit', 'DONE', p_generation + 1, p_attempt, p_agent, p_agent_name, p_source, p_request, at, told);
     WITH staged AS (
         INSERT INTO claims_stagedresult (attempt_id, position, task_id, result_digest, result, evidence, late, staged_at)
