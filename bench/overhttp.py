@@ -76,7 +76,8 @@ def run(place: product.Place, port: int, seconds: float, *, pair: bool, room: fl
     told = load(place, port, seconds, pair=pair)
     rate = told["commits" if pair else "claims"] / told["seconds"]
     note = f"p50 {told['p50']:.1f} ms, p99 {told['p99']:.1f} ms a call"
-    judged = product.judged(rate, before, told["claims"], told["commits"], CONNECTIONS, note)
+    # Calls that were on their way when the generator stopped: its own, and those of the warm-up.
+    judged = product.judged(rate, before, told["claims"], told["commits"], 2 * CONNECTIONS, note)
     wrong = [f"{told[name]} {words}" for name, words in WRONG.items() if told[name]]
     return Slice(rate, (*judged.flaws, *wrong), note)
 
