@@ -198,11 +198,11 @@ def test_one_more_than_may_wait_is_answered_at_once(monkeypatch: pytest.MonkeyPa
             go_on.wait(10)
         return seen
 
-    first = threading.Thread(target=waiting.wait_for, args=(look, bool, 20))
+    first = threading.Thread(target=waiting.wait_for, args=(look, bool, 20, int))
     first.start()
     assert inside.wait(10)
     started = time.monotonic()
-    assert waiting.wait_for(lambda: 0, bool, 20) == 0
+    assert waiting.wait_for(lambda: 0, bool, 20, int) == 0
     assert time.monotonic() - started < 1
     go_on.set()
     first.join(10)
