@@ -48,10 +48,10 @@ class Server:
     def send(self, raw: bytes) -> bytes:
         """Bytes over a socket, and the answer as far as it comes."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=10) as link:
-            link.sendall(raw)
-            link.shutdown(socket.SHUT_WR)
             received = b""
             try:
+                link.sendall(raw)
+                link.shutdown(socket.SHUT_WR)
                 while chunk := link.recv(65_536):
                     received += chunk
             except OSError:
