@@ -10,11 +10,13 @@ function tell(words) {
 }
 
 async function send() {
+  const draft = form();
+  if (!draft) return true; // the answer to a decision has taken its place, and kept every word
   const body = new URLSearchParams(changed);
   const sent = new Map(changed);
-  body.set("csrfmiddlewaretoken", form().elements.csrfmiddlewaretoken.value);
+  body.set("csrfmiddlewaretoken", draft.elements.csrfmiddlewaretoken.value);
   const headers = { "HX-Request": "true", "HX-Request-Type": "partial" };
-  const answer = await fetch(form().action, { method: "POST", body, headers, credentials: "same-origin", keepalive: true }).catch(() => null);
+  const answer = await fetch(draft.action, { method: "POST", body, headers, credentials: "same-origin", keepalive: true }).catch(() => null);
   if (answer && answer.status === 401) document.dispatchEvent(new Event("fencepost:signed-out"));
   if (!answer || !answer.ok) {
     tell("not saved yet, trying again");

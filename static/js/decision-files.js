@@ -42,7 +42,7 @@ document.addEventListener("submit", (event) => {
   const button = form.querySelector("button");
   const body = new URLSearchParams(new FormData(form, button));
   mark(form, button);
-  ask(form.action, { method: "POST", body }).then((answer) => answer?.ok || mark(form, button));
+  ask(form.action, { method: "POST", body, keepalive: true }).then((answer) => answer?.ok || mark(form, button));
 });
 
 document.addEventListener("click", (event) => {

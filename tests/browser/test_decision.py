@@ -240,7 +240,8 @@ def test_viewed_files_close_and_are_counted(site: Site, desk: Desk, open_page: O
     delivery = desk.first()
     page = open_page(f"/reviews/{delivery.pk}", who=site.world.ines)
     file = page.locator("[data-path='app/views.py']")
-    file.get_by_role("button", name="Viewed app/views.py").click()
+    with page.expect_response(lambda answer: answer.request.method == "POST"):
+        file.get_by_role("button", name="Viewed app/views.py").click()
     expect(page.locator("[data-viewed-count]")).to_have_text("1")
     page.reload()
     expect(page.locator("[data-viewed-count]")).to_have_text("1")
