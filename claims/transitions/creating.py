@@ -21,6 +21,8 @@ from claims.vocabulary import ReviewPolicy, Right, State, Verb
 
 MAX_TASKS = 1_000
 
+_Names = tuple[str | None, str | None]
+
 
 @kernel.verb(Verb.CREATE, "new -> OPEN")
 def create(caller: Caller, pool_name: str, tasks: Sequence[NewTask]) -> Created | Refused:
@@ -35,14 +37,18 @@ def create(caller: Caller, pool_name: str, tasks: Sequence[NewTask]) -> Created 
         return refused or Refused(Why.NOT_FOUND)
     if not 1 <= len(tasks) <= MAX_TASKS:
         return Refused(Why.UNPROCESSABLE, f"A call creates 1 to {MAX_TASKS} tasks.")
+    people: dict[_Names, dict[str, Any]] = {}
     for position, task in enumerate(tasks):
-        refused = _flaws(pool, task, f"/tasks/{position}")
+        refused = _flaws(pool, task, f"/tasks/{position}") or _know(pool, task, people)
         if refused:
             return refused
 
     numbers, now = _numbers(len(tasks))
     return Created(
-        tuple(_found(caller, pool, task, number, now) for task, number in zip(tasks, numbers, strict=True))
+        tuple(
+            _found(caller, pool, task, number, now, people[_names(task)])
+            for task, number in zip(tasks, numbers, strict=True)
+        )
     )
 
 
@@ -111,8 +117,22 @@ def _flaws(pool: Pool, task: NewTask, pointer: str) -> Refused | None:
         return Refused(
             Why.UNPROCESSABLE, f"{pointer}/ttlSeconds is at most {pool.max_ttl_seconds} in this pool."
         )
-    people = _with_people(pool.id, {"reviewer": task.reviewer, "reviewer_group": task.reviewer_group})
-    return people if isinstance(people, Refused) else None
+    return None
+
+
+def _names(task: NewTask) -> _Names:
+    return task.reviewer, task.reviewer_group
+
+
+def _know(pool: Pool, task: NewTask, people: dict[_Names, dict[str, Any]]) -> Refused | None:
+    """Look up who reviews the task, once for all tasks of a call that name the same."""
+    if _names(task) in people:
+        return None
+    found = _with_people(pool.id, {"reviewer": task.reviewer, "reviewer_group": task.reviewer_group})
+    if isinstance(found, Refused):
+        return found
+    people[_names(task)] = found
+    return None
 
 
 def _out_of_bounds(task: NewTask) -> str | None:
@@ -154,9 +174,10 @@ def _numbers(count: int) -> tuple[list[int], datetime]:
     return [row[0] for row in rows], rows[0][1]
 
 
-def _found(caller: Caller, pool: Pool, task: NewTask, number: int, now: datetime) -> CreatedTask:
+def _found(
+    caller: Caller, pool: Pool, task: NewTask, number: int, now: datetime, people: Mapping[str, Any]
+) -> CreatedTask:
     task_id, digest = new_id(), canonical.input_digest(task.input, {})
-    people = _with_people(pool.id, {"reviewer": task.reviewer, "reviewer_group": task.reviewer_group})
     body = {"number": number, "title": task.title, "inputDigest": digest, "pool": pool.name}
     head = kernel.found(caller, pool.id, task_id, now, State.OPEN, body)
     TaskInput.objects.create(task_id=task_id, number=number, lineage_id=task_id, body=task.input)
@@ -180,6 +201,6 @@ def _found(caller: Caller, pool: Pool, task: NewTask, number: int, now: datetime
         history_hash=head,
         created_by=str(caller.actor),
         created_at=now,
-        **(people if isinstance(people, dict) else {}),
+        **people,
     )
     return CreatedTask(task_id, number, task.node_id, State.OPEN, 1, digest)

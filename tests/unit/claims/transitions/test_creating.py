@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from claims import canonical, transitions
 from claims.inputs import NewTask
@@ -124,3 +126,11 @@ def test_a_reviewer_is_named_only_with_the_right_to_review(world: World) -> None
 
 def a_stranger() -> User:
     return User.objects.create_user("stranger")
+
+
+def test_tasks_that_name_the_same_reviewer_look_the_person_up_once(world: World) -> None:
+    tasks = [new(reviewer=world.reviewer.username) for _ in range(5)]
+    with CaptureQueriesContext(connection) as asked:
+        created = create(world, *tasks)
+    assert isinstance(created, Created)
+    assert sum('"auth_user"."username" = ' in each["sql"] for each in asked) == 1
