@@ -7,6 +7,8 @@ The table of docs/reference/settings.md is written from `VARIABLES`.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,6 +97,36 @@ def _database(env: environ.Env, name: str) -> dict[str, Any]:
 
 def _words(env: environ.Env, name: str) -> list[str]:
     return [word.strip() for word in str(env.str(name)).split(",") if word.strip()]
+
+
+_HOST = re.compile(r"([a-z0-9]([a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:[1-9][0-9]{0,4})?")
+_COMMAND_NAME = re.compile(r"[a-z0-9_][a-z0-9_.-]{0,119}")
+
+
+def _hosts(env: environ.Env, name: str) -> list[str]:
+    hosts = [word.lower() for word in _words(env, name)]
+    for host in hosts:
+        if _HOST.fullmatch(host) is None:
+            raise ValueError(f"must list hosts such as api.example or api.example:8443, not {host!r}")
+    return hosts
+
+
+def _commands(env: environ.Env, name: str) -> dict[str, list[str]]:
+    shape = 'must be a JSON object such as {"check-dns": ["/usr/local/bin/check-dns", "--short"]}'
+    try:
+        commands = json.loads(str(env.str(name)))
+    except ValueError:
+        raise ValueError(shape) from None
+    if not isinstance(commands, dict):
+        raise ValueError(shape)
+    for command, argv in commands.items():
+        if _COMMAND_NAME.fullmatch(command) is None:
+            raise ValueError(f"must name commands in a-z, 0-9, '_', '.', '-', not {command!r}")
+        if not isinstance(argv, list) or not argv or not all(isinstance(word, str) for word in argv):
+            raise ValueError(f"must give the command {command!r} as a list of words")
+        if not argv[0].startswith("/") or any("\0" in word for word in argv):
+            raise ValueError(f"must begin the command {command!r} with the absolute path of a program")
+    return commands
 
 
 def _folder(env: environ.Env, name: str) -> Path:
@@ -267,6 +299,22 @@ VARIABLES: tuple[Variable, ...] = (
     ),
     Variable(
         "FENCEPOST_UPKEEP_TIME_LIMIT_SECONDS", _seconds(10), 300, "seconds", "Hard limit of one upkeep job."
+    ),
+    Variable(
+        "FENCEPOST_LOOKUP_HOSTS",
+        _hosts,
+        [],
+        "list",
+        "Hosts that look-ups of effects may reach over HTTP, by comma; a host without a port stands for the usual port of the scheme.",
+        "pay.example,stock.example:8443",
+    ),
+    Variable(
+        "FENCEPOST_LOOKUP_COMMANDS",
+        _commands,
+        {},
+        "JSON",
+        "Commands that look-ups of effects may run: an object of name and list of words.",
+        '{"check-dns": ["/usr/local/bin/check-dns", "--short"]}',
     ),
     Variable("FENCEPOST_LOG_LEVEL", _level, "INFO", "text", "DEBUG, INFO, WARNING or ERROR."),
     Variable(

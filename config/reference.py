@@ -40,8 +40,10 @@ def _row(variable: Variable) -> str:
 def _default(default: object) -> str:
     if default is REQUIRED:
         return "**required**"
+    if default in ("", [], {}):
+        return "empty"
     if isinstance(default, list):
         return f"`{','.join(default)}`"
     if isinstance(default, bool):
         return f"`{str(default).lower()}`"
-    return f"`{default}`" if default != "" else "empty"
+    return f"`{default}`"

@@ -53,6 +53,13 @@ def test_a_required_variable_that_is_missing_is_named(name: str) -> None:
         ("FENCEPOST_LOCK_TIMEOUT_MS", "2s", "must be a whole number, not '2s'"),
         ("FENCEPOST_LOCK_TIMEOUT_MS", "0", "must lie between 100 and 60000, not 0"),
         ("FENCEPOST_LOCK_TIMEOUT_MS", "٣٠٠", "must be a whole number"),
+        ("FENCEPOST_LOOKUP_HOSTS", "https://pay.example", "must list hosts such as"),
+        ("FENCEPOST_LOOKUP_HOSTS", "*.example", "must list hosts such as"),
+        ("FENCEPOST_LOOKUP_COMMANDS", "check-dns", "must be a JSON object"),
+        ("FENCEPOST_LOOKUP_COMMANDS", '["/bin/true"]', "must be a JSON object"),
+        ("FENCEPOST_LOOKUP_COMMANDS", '{"../x": ["/bin/true"]}', "must name commands in"),
+        ("FENCEPOST_LOOKUP_COMMANDS", '{"x": "/bin/true --all"}', "as a list of words"),
+        ("FENCEPOST_LOOKUP_COMMANDS", '{"x": ["true"]}', "the absolute path of a program"),
         ("FENCEPOST_LOG_LEVEL", "LOUD", "must be DEBUG, INFO, WARNING or ERROR"),
     ],
 )
@@ -74,3 +81,22 @@ def test_lists_are_split_at_commas() -> None:
     values = read({**ENOUGH, "FENCEPOST_ALLOWED_HOSTS": "a.example, b.example,"})
 
     assert values["FENCEPOST_ALLOWED_HOSTS"] == ["a.example", "b.example"]
+
+
+def test_hosts_of_look_ups_are_kept_in_lower_case_and_commands_as_lists() -> None:
+    values = read(
+        {
+            **ENOUGH,
+            "FENCEPOST_LOOKUP_HOSTS": "Pay.example, [::1]:8443",
+            "FENCEPOST_LOOKUP_COMMANDS": '{"check-dns": ["/bin/check", "a b"]}',
+        }
+    )
+
+    assert values["FENCEPOST_LOOKUP_HOSTS"] == ["pay.example", "[::1]:8443"]
+    assert values["FENCEPOST_LOOKUP_COMMANDS"] == {"check-dns": ["/bin/check", "a b"]}
+
+
+def test_no_look_up_reaches_anything_until_it_is_allowed() -> None:
+    values = read(ENOUGH)
+
+    assert (values["FENCEPOST_LOOKUP_HOSTS"], values["FENCEPOST_LOOKUP_COMMANDS"]) == ([], {})
