@@ -32,11 +32,11 @@ def filled(template: str, values: Mapping[str, str]) -> str:
 
 
 class _Lookup(BaseModel):
-    """``authoritative``: whoever declares the slot says that this source is the one that decides."""
+    """``authoritative``: whoever declares the slot says that this source decides; false where it lags."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
-    authoritative: bool = False
+    authoritative: bool = True
     timeoutSeconds: int = Field(default=10, ge=1, le=60)
 
 
