@@ -1,7 +1,7 @@
 """One program, run from an argument list in a process group of its own, within limits.
 
-Promises: it returns within the time limit and a second; by then its group is ended, also what the
-program left in the background. Of its output at most the limit is kept, the rest is read and
+Promises: it returns within the time limit and a second; by then its group was sent SIGKILL, also what
+the program left in the background. Of its output at most the limit is kept, the rest is read and
 dropped. It sees none of the server's own environment. A program that starts a session of its own
 escapes the group, and one whose server is killed meanwhile runs on: what is run here only reads.
 """

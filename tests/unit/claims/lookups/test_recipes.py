@@ -131,6 +131,7 @@ def test_a_repository_is_a_name_and_never_a_path(repository: str) -> None:
         "HEAD",
         "main",
         "heads/{effectId}",
+        "heads/release/{effectId}",
         "refs/{effectId}",
         "refs/heads/-{effectId}",
         "refs/heads/../{effectId}",
