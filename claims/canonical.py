@@ -76,6 +76,19 @@ class Item:
         }
 
 
+def effect_id(task_id: UUID, node_id: str, slot: str) -> str:
+    """The id of an effect: hex SHA-256 of four UTF-8 parts, each preceded by its length.
+
+    A length is four big-endian bytes. Neither attempt nor payload enters it, so every attempt
+    at the same slot of the same task means the same effect.
+    """
+    whole = hashlib.sha256()
+    for part in ("fencepost.effect.v1", str(task_id), node_id, slot):
+        written = part.encode()
+        whole.update(len(written).to_bytes(4, "big") + written)
+    return whole.hexdigest()
+
+
 def result_digest(result: object, evidence: Sequence[Item]) -> str:
     """The digest of a result and its evidence manifest, in the manifest's order."""
     return digest({"evidence": [item.as_json() for item in evidence], "result": result})

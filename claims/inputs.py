@@ -14,7 +14,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from claims.vocabulary import EvidenceKind, ReclaimPolicy, ReviewPolicy
+from claims.lookups.recipes import Recipe
+from claims.vocabulary import EffectMode, EvidenceKind, ReclaimPolicy, ReviewPolicy
 
 NAME = re.compile(r"[a-z0-9_.-]{1,120}")
 """Ids that people choose: pools, agents, nodes, slots, labels, evidence."""
@@ -82,6 +83,42 @@ class Requirement(_Part):
         return [self.name]
 
 
+class Slot(_Part):
+    """The declared place of one outside effect (claim.v1 section 5).
+
+    A permit is live for ``permitSeconds``; its sender may still be on its way for
+    ``settleSeconds`` after that. ``lookup`` is how a doubt is looked up.
+    """
+
+    slot: Name
+    mode: str
+    target: Annotated[str, Field(min_length=1, max_length=500)]
+    serialKey: Annotated[str, Field(min_length=1, max_length=500)] | None = None
+    lookup: Recipe | None = None
+    required: bool = False
+    permitSeconds: Annotated[int, Field(ge=1, le=3_600)] = 60
+    settleSeconds: Annotated[int, Field(ge=0, le=86_400)] = 60
+
+    @field_validator("mode")
+    @classmethod
+    def _mode_is_known(cls, mode: str) -> str:
+        if mode not in set(EffectMode):
+            raise ValueError(f"must be one of {', '.join(EffectMode)}")
+        return mode
+
+    @property
+    def serial_key(self) -> str:
+        """What serialises NON_REPLAYABLE effects and finds earlier ones; the target unless declared."""
+        return self.serialKey or self.target
+
+    @property
+    def effective_mode(self) -> EffectMode:
+        """A slot with neither conditional write nor look-up nor reservation *is* NON_REPLAYABLE."""
+        if self.mode == EffectMode.QUERYABLE and self.lookup is None:
+            return EffectMode.NON_REPLAYABLE
+        return EffectMode(self.mode)
+
+
 class Input(_Part):
     """The specification. ``access`` lists the labels an agent must have to claim the task."""
 
@@ -90,13 +127,15 @@ class Input(_Part):
     access: list[Name] = Field(default_factory=list, max_length=50)
     acceptance: list[Criterion] = Field(default_factory=list, max_length=200)
     evidence: list[Requirement] = Field(default_factory=list, max_length=200)
-    effects: list[object] = Field(default_factory=list)
+    effects: list[Slot] = Field(default_factory=list, max_length=100)
 
     @field_validator("effects")
     @classmethod
-    def _no_effects_yet(cls, effects: list[object]) -> list[object]:
-        if effects:
-            raise ValueError("this server does not perform outside effects; leave the list empty")
+    def _slots_differ(cls, effects: list[Slot]) -> list[Slot]:
+        names = [effect.slot for effect in effects]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"the slot {twice[0]} is declared twice")
         return effects
 
     @model_validator(mode="after")

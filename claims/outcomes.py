@@ -13,7 +13,7 @@ from enum import StrEnum
 from uuid import UUID
 
 from claims.fences import Fence
-from claims.vocabulary import DecisionKind, State
+from claims.vocabulary import ApprovalState, DecisionKind, EffectState, Gate, State
 
 
 class Why(StrEnum):
@@ -50,6 +50,14 @@ class Why(StrEnum):
     SELF_REVIEW = "SELF_REVIEW"
     ALREADY_DECIDED = "ALREADY_DECIDED"
     STALE_DELIVERY = "STALE_DELIVERY"
+    EFFECTS_UNRESOLVED = "EFFECTS_UNRESOLVED"
+    PAYLOAD_CONFLICT = "PAYLOAD_CONFLICT"
+    SLOT_MISMATCH = "SLOT_MISMATCH"
+    SERIAL_BUSY = "SERIAL_BUSY"
+    APPROVAL_REQUIRED = "APPROVAL_REQUIRED"
+    MUST_RECONCILE = "MUST_RECONCILE"
+    WEAK_OBSERVATION = "WEAK_OBSERVATION"
+    EPOCH_CONFLICT = "EPOCH_CONFLICT"
     PRECONDITION_FAILED = "PRECONDITION_FAILED"
     IN_PROGRESS = "IN_PROGRESS"
     KEY_REUSED = "KEY_REUSED"
@@ -132,6 +140,32 @@ RULES: dict[Why, Rule] = {
     Why.SELF_REVIEW: _rule(403, _NEVER, "The evidence was made by an agent you own; another person decides."),
     Why.ALREADY_DECIDED: _rule(409, _NEVER, "This delivery has been decided."),
     Why.STALE_DELIVERY: _rule(409, _NEVER, "This is not the delivery you saw.", "read"),
+    Why.EFFECTS_UNRESOLVED: _rule(
+        409, _NEW, "Outside effects of this task are not settled.", "effect", "reconcile", "abandon"
+    ),
+    Why.PAYLOAD_CONFLICT: _rule(
+        409, _NEVER, "Another payload is bound to this effect; work with that one.", "effect", "reconcile"
+    ),
+    Why.SLOT_MISMATCH: _rule(
+        422, _NEVER, "The input declares no such slot, or not for this; a new slot is a new revision.", "read"
+    ),
+    Why.SERIAL_BUSY: _rule(
+        409, _NEW, "Another effect with this serial key is under way or in doubt.", "effect", "execute"
+    ),
+    Why.APPROVAL_REQUIRED: _rule(
+        409, _NEW, "A person has to approve this effect before it is sent.", "effect", "execute"
+    ),
+    Why.MUST_RECONCILE: _rule(
+        409,
+        _NEVER,
+        "Whether this effect happened is not settled; look it up, do not send it.",
+        "effect",
+        "reconcile",
+    ),
+    Why.WEAK_OBSERVATION: _rule(
+        409, _NEW, "The observation is kept, and is too weak to settle the effect.", "effect", "reconcile"
+    ),
+    Why.EPOCH_CONFLICT: _rule(409, _NEW, "The pool's epoch is not the one you saw.", "pool"),
     Why.PRECONDITION_FAILED: _rule(412, _NEW, "The task is not in the version your If-Match names.", "read"),
     Why.IN_PROGRESS: _rule(409, _SAME, "The first request with this key is still running."),
     Why.KEY_REUSED: _rule(422, _NEW, "This idempotency key was used for another request."),
@@ -176,7 +210,8 @@ class Refused:
     """Nothing was changed, and why.
 
     ``detail`` is one plain sentence; ``reasons`` lists every reason or missing item at once;
-    ``extra`` holds fields that only this code has.
+    ``extra`` holds fields that only this code has. ``keeps``: what was said is kept as an
+    observation, so the transaction is committed although it accepted nothing.
     """
 
     why: Why
@@ -184,6 +219,7 @@ class Refused:
     current: Current | None = None
     reasons: tuple[str, ...] = ()
     extra: Mapping[str, object] = field(default_factory=dict)
+    keeps: bool = False
 
     @property
     def rule(self) -> Rule:
@@ -314,6 +350,89 @@ class Decided:
     state: State
     state_version: int
     next_attempt_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    """The task is cancelled; a second cancel answers the same."""
+
+    task_id: UUID
+    cancel_generation: int
+    state_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Revised:
+    """``task`` is the new revision; ``revision`` counts from 1 within the lineage."""
+
+    task: CreatedTask
+    revision: int
+    supersedes: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Acknowledged:
+    task_id: UUID
+    effect_id: str
+    counts: bool
+    state_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class EffectMoved:
+    """An effect was prepared, settled or put in doubt; its row is read by its id."""
+
+    effect_id: str
+    state: EffectState
+    state_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Permitted:
+    """The right to make one outside call, until ``deadline``. Never answered twice."""
+
+    effect_id: str
+    permit_id: UUID
+    claim_generation: int
+    resource_etag: str
+    deadline: datetime
+    seconds_remaining: float
+    state_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Approved:
+    """A person's answer about one effect, and until when it holds."""
+
+    approval_id: UUID
+    effect_id: str
+    state: ApprovalState
+    expires_at: datetime | None
+    state_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAccepted:
+    """The fence was current when a tool server asked; ``accepted_at`` is the database's clock."""
+
+    attempt_id: UUID
+    tool: str
+    args_digest: str
+    accepted_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class EpochRaised:
+    pool: str
+    scheduler_epoch: int
+    before: int
+
+
+@dataclass(frozen=True, slots=True)
+class GateSet:
+    pool: str
+    gate: Gate
+    scheduler_epoch: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,11 +35,14 @@ WRITTEN = re.compile(rf"fp_([a-z0-9]{{{PREFIX_LENGTH}}})_[A-Za-z0-9]{{{SECRET_LE
 _NOBODY = hashlib.sha256(b"no token has this digest").digest()
 
 ALLOWED: dict[TokenKind, frozenset[Scope]] = {
-    TokenKind.AGENT: frozenset({Scope.READ, Scope.CLAIM, Scope.DELIVER}),
+    TokenKind.AGENT: frozenset({Scope.READ, Scope.CLAIM, Scope.DELIVER, Scope.TOOL}),
     TokenKind.ATTEMPT: frozenset({Scope.READ, Scope.DELIVER}),
     TokenKind.PERSON: frozenset({Scope.READ, Scope.PREPARE}),
 }
-"""Which scopes a token of each kind may have; none of them can decide (claim.v1 section 8)."""
+"""Which scopes a token of each kind may have; none of them can decide (claim.v1 section 8).
+
+The scope ``tool`` is a gateway's, which asks about the claims of others: only where it is asked for.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +97,7 @@ def mint(
     no token.
     """
     kind = _kind(agent_id, person_id, attempt_id)
-    wanted = ALLOWED[kind] if scopes is None else frozenset(scopes)
+    wanted = ALLOWED[kind] - {Scope.TOOL} if scopes is None else frozenset(scopes)
     if not wanted or not wanted <= ALLOWED[kind]:
         raise ValueError(f"a token of kind {kind} may have the scopes {', '.join(sorted(ALLOWED[kind]))}")
     prefix, secret = _random(_LETTERS, PREFIX_LENGTH), _random(_ALPHABET, SECRET_LENGTH)

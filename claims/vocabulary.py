@@ -51,6 +51,45 @@ class Verb(StrEnum):
     REQUEUE = "requeue"
     LAPSE = "lapse"
     DISABLE_AGENT = "disable-agent"
+    CANCEL = "cancel"
+    REVISE = "revise"
+    ACKNOWLEDGE = "acknowledge"
+    OPEN = "open"
+    OUTDATE = "outdate"
+    ADOPT = "adopt"
+    RAISE_EPOCH = "raise-epoch"
+    GATE = "gate"
+    ACCEPT_TOOL = "accept-tool"
+    PREPARE = "prepare"
+    EXECUTE = "execute"
+    CONFIRM = "confirm"
+    UNKNOWN = "unknown"
+    HAND_BACK = "hand-back"
+    ABANDON = "abandon"
+    OBSERVE = "observe"
+    RECONCILE = "reconcile"
+    EXPIRE_PERMIT = "expire-permit"
+    APPROVE = "approve"
+    REFUSE = "refuse"
+    REVOKE = "revoke"
+
+
+FENCED_VERBS = (
+    Verb.CLAIM,
+    Verb.CLAIM_NEXT,
+    Verb.RELEASE,
+    Verb.FAIL,
+    Verb.DELIVER,
+    Verb.COMMIT,
+    Verb.ACCEPT,
+    Verb.PREPARE,
+    Verb.EXECUTE,
+    Verb.CONFIRM,
+    Verb.UNKNOWN,
+    Verb.HAND_BACK,
+    Verb.ABANDON,
+)
+"""Acceptance points that write history, whoever acts; an agent's reconcile is one, too."""
 
 
 class AttemptOutcome(StrEnum):
@@ -143,6 +182,58 @@ class EvidenceKind(StrEnum):
     LINK = "link"
 
 
+class EffectMode(StrEnum):
+    """How a doubt about an effect can end: by the write itself, a look-up, a reservation, or a person."""
+
+    CONDITIONAL = "CONDITIONAL"
+    QUERYABLE = "QUERYABLE"
+    RESERVATION = "RESERVATION"
+    NON_REPLAYABLE = "NON_REPLAYABLE"
+
+
+class EffectState(StrEnum):
+    """Where an outside effect is (claim.v1 section 5)."""
+
+    PREPARED = "PREPARED"
+    EXECUTING = "EXECUTING"
+    UNKNOWN = "UNKNOWN"
+    COMMITTED = "COMMITTED"
+    ABANDONED = "ABANDONED"
+    WRITTEN_OFF = "WRITTEN_OFF"
+
+
+SETTLED = frozenset({EffectState.COMMITTED, EffectState.ABANDONED, EffectState.WRITTEN_OFF})
+"""States of an effect that are never left."""
+
+
+class Said(StrEnum):
+    """What an observation of an effect says."""
+
+    HAPPENED = "HAPPENED"
+    DID_NOT_HAPPEN = "DID_NOT_HAPPEN"
+    CANNOT_TELL = "CANNOT_TELL"
+
+
+class Via(StrEnum):
+    """How an observation was made."""
+
+    CONFIRM = "CONFIRM"
+    UNKNOWN = "UNKNOWN"
+    HAND_BACK = "HAND_BACK"
+    LOOK_UP = "LOOK_UP"
+    OPERATOR = "OPERATOR"
+
+
+class ApprovalState(StrEnum):
+    """Where a person's answer about an effect is. Only GRANTED can be consumed, and once."""
+
+    GRANTED = "GRANTED"
+    REFUSED = "REFUSED"
+    REVOKED = "REVOKED"
+    CONSUMED = "CONSUMED"
+    VOID = "VOID"
+
+
 class ActorKind(StrEnum):
     """Who acted."""
 
@@ -168,6 +259,7 @@ class Scope(StrEnum):
     CLAIM = "claim"
     DELIVER = "deliver"
     PREPARE = "prepare"
+    TOOL = "tool"
 
 
 class TokenKind(StrEnum):

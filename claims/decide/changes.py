@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
+from uuid import UUID
 
-from claims.decide.rows import AgentRow, TaskAsRead
+from claims.decide.rows import AgentRow, EffectRow, TaskAsRead
 from claims.outcomes import Refused, Why
-from claims.vocabulary import AttemptOutcome, State, Verb
+from claims.vocabulary import AttemptOutcome, EffectState, State, Verb
 
 
 @dataclass(frozen=True, slots=True)
 class NewGrant:
-    """A claim to hand out. ``is_counted``: requested changes make an attempt that is not."""
+    """A claim to hand out. ``is_counted``: requested changes make an attempt that is not.
+
+    ``adopted_from`` is the attempt whose evidence goes with it.
+    """
 
     agent: AgentRow
     ttl_seconds: int
     is_counted: bool = True
+    adopted_from: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +35,35 @@ class NewExpiry:
 
 
 @dataclass(frozen=True, slots=True)
+class Validated:
+    """What a comparison found equal; only the comparison itself makes one (claim.v1 section 1).
+
+    An accepted write is stored with it, and the database refuses one without.
+    """
+
+    scheduler_epoch: int
+    claim_generation: int
+    cancel_generation: int
+
+    def __str__(self) -> str:
+        return f"{self.scheduler_epoch}.{self.claim_generation}.{self.cancel_generation}"
+
+
+@dataclass(frozen=True, slots=True)
+class EffectChange:
+    """One step of one effect, for the same write. ``columns`` are further columns of its row."""
+
+    effect: EffectRow
+    target: EffectState
+    columns: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
-    """One step along an edge. ``columns`` are further columns of the task; ``body`` is history."""
+    """One step along an edge. ``columns`` are further columns of the task; ``body`` is history.
+
+    ``validated`` is there where a fence, or a claim's epoch, was compared.
+    """
 
     verb: Verb
     target: State
@@ -41,6 +73,8 @@ class Change:
     expiry: NewExpiry | None = None
     columns: Mapping[str, object] = field(default_factory=dict)
     body: Mapping[str, object] = field(default_factory=dict)
+    validated: Validated | None = None
+    effect: EffectChange | None = None
 
 
 def refuse(seen: TaskAsRead, why: Why, detail: str = "", *reasons: str, **extra: object) -> Refused:
@@ -56,12 +90,36 @@ def out_of_bounds(seen: TaskAsRead, name: str, seconds: int | None) -> Refused |
     return refuse(seen, Why.MALFORMED, f"{name} is from 1 to {longest} in this pool, not {seconds}.")
 
 
-def open_or_held(seen: TaskAsRead, verb: Verb, ends: AttemptOutcome, because: str, **body: object) -> Change:
-    """The edge to OPEN, which goes to HELD instead when the attempts are used up (section 2)."""
+def open_or_held(
+    seen: TaskAsRead,
+    verb: Verb,
+    ends: AttemptOutcome,
+    because: str,
+    validated: Validated | None = None,
+    *,
+    backs_off: bool = False,
+    **body: object,
+) -> Change:
+    """The edge to OPEN, which goes to HELD instead when the attempts are used up (section 2).
+
+    ``backs_off``: after a failure or a lapse the task waits before it may be claimed again.
+    """
     if not seen.attempts_are_used_up:
-        return Change(verb, State.OPEN, ends=ends, columns=_released(seen), body=body)
+        waits = {"not_before": _backed_off(seen)} if backs_off and seen.pool.backoff_seconds else {}
+        return Change(
+            verb, State.OPEN, ends=ends, columns={**_released(seen), **waits}, body=body, validated=validated
+        )
     used = f"{seen.task.attempts_used} of {seen.task.max_attempts} attempts are used up ({because}). An operator can requeue it."
-    return Change(verb, State.HELD, reason=used, ends=ends, columns=_released(seen), body=body)
+    return Change(
+        verb, State.HELD, reason=used, ends=ends, columns=_released(seen), body=body, validated=validated
+    )
+
+
+def _backed_off(seen: TaskAsRead) -> datetime:
+    """When the task may be claimed again: the pool's back-off, doubled with every attempt before."""
+    doubled = seen.pool.backoff_seconds * 2 ** min(max(seen.task.attempts_used - 1, 0), 20)
+    until = seen.now + timedelta(seconds=min(doubled, seen.pool.max_backoff_seconds))
+    return max(until, seen.task.not_before or until)
 
 
 def _released(seen: TaskAsRead) -> dict[str, object]:

@@ -9,8 +9,10 @@ from uuid import UUID
 from claims.decide.changes import Change, open_or_held, refuse
 from claims.decide.fence import authority
 from claims.decide.granting import grant, not_eligible
+from claims.decide.ledger import unresolved
 from claims.decide.rows import DeliveryRow, TaskAsRead
 from claims.fences import Fence
+from claims.inputs import Input
 from claims.outcomes import Refused, Why
 from claims.vocabulary import AttemptOutcome, DeliveryState, Gate, Right, SelfReview, State, Verb, Verdict
 
@@ -34,15 +36,19 @@ class Judgement:
 
 
 def accept(
-    seen: TaskAsRead, delivery: DeliveryRow, judgement: Judgement, criteria: int, commit_id: UUID
+    seen: TaskAsRead, delivery: DeliveryRow, judgement: Judgement, specification: Input, commit_id: UUID
 ) -> Change | Refused:
     """DELIVERED -> DONE. The very same commit as the runner's, with the delivered attempt's fence."""
-    refused = may_decide(seen, delivery, judgement) or authority(
+    standing = may_decide(seen, delivery, judgement) or authority(
         seen, fence_of(seen, delivery), delivery.agent_id, delivery.input_digest
     )
-    if refused:
-        return refused
-    unmet = [number for number in range(1, criteria + 1) if not _is_met(judgement, number)]
+    if isinstance(standing, Refused):
+        return standing
+    in_doubt = unresolved(seen, specification.effects)
+    if in_doubt:
+        return in_doubt
+    criteria = range(1, len(specification.acceptance) + 1)
+    unmet = [number for number in criteria if not _is_met(judgement, number)]
     if unmet:
         return refuse(
             seen,
@@ -63,6 +69,7 @@ def accept(
             "commit": str(commit_id),
             "resultDigest": delivery.result_digest,
         },
+        validated=standing,
     )
 
 
@@ -78,10 +85,8 @@ def request_changes(seen: TaskAsRead, delivery: DeliveryRow, judgement: Judgemen
     body = {"delivery": str(delivery.id), "round": delivery.round}
     agent = seen.agent
     if agent is None or not agent.works_here or not_eligible(seen, agent) or seen.pool.gate is Gate.DRAINING:
-        change = open_or_held(
-            seen, Verb.REQUEST_CHANGES, AttemptOutcome.DELIVERED, "changes were requested", **body
-        )
-        return _with(change, preferred_runner_id=delivery.agent_id)
+        change = open_or_held(seen, Verb.REQUEST_CHANGES, AttemptOutcome.DELIVERED, "changes were requested")
+        return _with(change, preferred_runner_id=delivery.agent_id, body=body)
     change = grant(seen, Verb.REQUEST_CHANGES, agent, None, is_counted=False)
     return _with(change, delivery_id=None, body=body)
 

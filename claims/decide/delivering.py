@@ -8,10 +8,11 @@ from uuid import UUID
 
 from claims.canonical import Item, Subject, subject_digest
 from claims.decide.changes import Change, refuse
-from claims.decide.fence import authority, committed_before
+from claims.decide.fence import claimed, committed_before
+from claims.decide.ledger import unresolved
 from claims.decide.rows import DeliveryRow, TaskAsRead
 from claims.fences import Fence
-from claims.inputs import Input, Requirement
+from claims.inputs import Input, Requirement, Slot
 from claims.outcomes import Committed, Delivered, Refused, Why
 from claims.vocabulary import AttemptOutcome, ReviewPolicy, State, Verb
 
@@ -21,13 +22,14 @@ class Handover:
     """What a runner hands in: the digests it names, and the staged result they name.
 
     ``staged_digest`` is None when this attempt staged no such result. ``missing`` holds what
-    the input asks for and the manifest lacks.
+    the input asks for and the manifest lacks, ``slots`` the effects it declares.
     """
 
     input_digest: str
     result_digest: str | None
     staged_digest: str | None
     missing: tuple[str, ...] = field(default=())
+    slots: tuple[Slot, ...] = field(default=())
 
 
 def deliver(
@@ -43,11 +45,9 @@ def deliver(
         return Delivered(
             earlier.id, earlier.round, earlier.result_digest, earlier.subject_digest, earlier.state_version
         )
-    refused = authority(seen, fence, agent_id, handover.input_digest)
-    if refused:
-        return refused
-    if seen.task.state is State.DELIVERED:
-        return refuse(seen, Why.ALREADY_DELIVERED)
+    standing = claimed(seen, fence, agent_id, handover.input_digest)
+    if isinstance(standing, Refused):
+        return standing
     incomplete = _incomplete(seen, handover)
     if incomplete:
         return incomplete
@@ -58,6 +58,7 @@ def deliver(
         ends=AttemptOutcome.DELIVERED,
         columns={"delivery_id": delivery_id, "rounds": round_number},
         body={"delivery": str(delivery_id), "round": round_number, "resultDigest": handover.staged_digest},
+        validated=standing,
     )
 
 
@@ -68,11 +69,9 @@ def commit(
     before = committed_before(seen, fence, agent_id, handover.input_digest, handover.result_digest)
     if before is not None:
         return before
-    refused = authority(seen, fence, agent_id, handover.input_digest)
-    if refused:
-        return refused
-    if seen.task.state is State.DELIVERED:
-        return refuse(seen, Why.ALREADY_DELIVERED)
+    standing = claimed(seen, fence, agent_id, handover.input_digest)
+    if isinstance(standing, Refused):
+        return standing
     if seen.task.review_policy is not ReviewPolicy.NONE or not seen.pool.allows_unreviewed:
         return refuse(seen, Why.REVIEW_REQUIRED)
     incomplete = _incomplete(seen, handover)
@@ -84,6 +83,7 @@ def commit(
         ends=AttemptOutcome.COMMITTED,
         columns={"result_commit_id": commit_id},
         body={"commit": str(commit_id), "resultDigest": handover.staged_digest},
+        validated=standing,
     )
 
 
@@ -111,7 +111,7 @@ def _incomplete(seen: TaskAsRead, handover: Handover) -> Refused | None:
         return refuse(
             seen, Why.THIN_EVIDENCE, "Missing: " + "; ".join(handover.missing) + ".", *handover.missing
         )
-    return None
+    return unresolved(seen, handover.slots)
 
 
 def missing_evidence(specification: Input, items: Sequence[Item]) -> tuple[str, ...]:

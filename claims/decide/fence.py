@@ -1,11 +1,12 @@
 """Whether a fence still has authority (claim.v1 section 4, order of checks).
 
-Promises: every verb that carries a fence asks ``authority`` and nothing else about authority.
+Promises: every verb that carries a fence asks ``authority`` and nothing else about authority,
+and only a comparison that found all fields equal makes a ``Validated``.
 """
 
 from __future__ import annotations
 
-from claims.decide.changes import refuse
+from claims.decide.changes import Validated, refuse
 from claims.decide.rows import TaskAsRead
 from claims.fences import Fence
 from claims.outcomes import Committed, Refused, Why
@@ -14,17 +15,22 @@ from claims.vocabulary import State
 
 def authority(
     seen: TaskAsRead, fence: Fence, agent_id: int, input_digest: str | None = None
-) -> Refused | None:
-    """None when the fence may write; else the first of CANCELLED, STALE_INPUT, FENCED that holds."""
+) -> Validated | Refused:
+    """What was compared when the fence may write; else the first of CANCELLED, STALE_INPUT, FENCED."""
     task = seen.task
     if task.state is State.CANCELLED or fence.cancel_generation != task.cancel_generation:
         return refuse(seen, Why.CANCELLED)
-    if task.state is State.SUPERSEDED or (input_digest is not None and input_digest != task.input_digest):
+    if _is_outdated(seen) or (input_digest is not None and input_digest != task.input_digest):
         return refuse(seen, Why.STALE_INPUT)
     lost = lost_fields(seen, fence, agent_id)
     if lost:
         return refuse(seen, Why.FENCED, _fenced_sentence(seen, fence), lost=lost)
-    return None
+    return Validated(fence.scheduler_epoch, fence.claim_generation, fence.cancel_generation)
+
+
+def _is_outdated(seen: TaskAsRead) -> bool:
+    """Whether the input is no longer current: a newer revision exists, or a predecessor has one."""
+    return seen.task.state is State.SUPERSEDED or (seen.task.state is State.HELD and seen.task.is_stale)
 
 
 def lost_fields(seen: TaskAsRead, fence: Fence, agent_id: int) -> list[str]:
@@ -42,14 +48,14 @@ def lost_fields(seen: TaskAsRead, fence: Fence, agent_id: int) -> list[str]:
     return lost
 
 
-def claimed(seen: TaskAsRead, fence: Fence, agent_id: int) -> Refused | None:
-    """None when the fence may write and the task is CLAIMED: what most verbs need."""
-    refused = authority(seen, fence, agent_id)
-    if refused:
-        return refused
-    if seen.task.state is State.DELIVERED:
+def claimed(
+    seen: TaskAsRead, fence: Fence, agent_id: int, input_digest: str | None = None
+) -> Validated | Refused:
+    """``authority``, and the task is CLAIMED: what most verbs need."""
+    standing = authority(seen, fence, agent_id, input_digest)
+    if isinstance(standing, Validated) and seen.task.state is State.DELIVERED:
         return refuse(seen, Why.ALREADY_DELIVERED)
-    return None
+    return standing
 
 
 def committed_before(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
-from claims.decide.changes import Change, NewGrant, out_of_bounds, refuse
-from claims.decide.rows import AgentRow, TaskAsRead
+from claims.decide.changes import Change, NewGrant, Validated, out_of_bounds, refuse
+from claims.decide.rows import AgentRow, Predecessor, TaskAsRead
 from claims.outcomes import Refused, Why
 from claims.vocabulary import AttemptOutcome, Gate, ReclaimPolicy, State, Verb
 
@@ -46,11 +47,18 @@ def claim(
     unfit = not_eligible(seen, agent)
     if unfit:
         return refuse(seen, Why.NOT_ELIGIBLE, " ".join(unfit), *unfit)
-    return grant(seen, verb, agent, ttl_seconds)
+    compared = Validated(scheduler_epoch, seen.task.claim_generation, seen.task.cancel_generation)
+    return grant(seen, verb, agent, ttl_seconds, validated=compared)
 
 
 def grant(
-    seen: TaskAsRead, verb: Verb, agent: AgentRow, ttl_seconds: int | None, *, is_counted: bool = True
+    seen: TaskAsRead,
+    verb: Verb,
+    agent: AgentRow,
+    ttl_seconds: int | None,
+    *,
+    is_counted: bool = True,
+    validated: Validated | None = None,
 ) -> Change:
     """The change that hands the task to ``agent``; ends the authority there was."""
     ends, longest = None, seen.pool.max_ttl_seconds
@@ -62,6 +70,7 @@ def grant(
         ends=ends,
         grant=NewGrant(agent, min(ttl_seconds or seen.task.ttl_seconds, longest), is_counted),
         columns={"preferred_runner_id": None} if seen.task.preferred_runner_id else {},
+        validated=validated,
     )
 
 
@@ -73,8 +82,10 @@ def not_claimable(seen: TaskAsRead) -> list[str]:
         reasons += _taken(seen)
     elif task.state is State.DELIVERED:
         reasons.append("It has been delivered and waits for a decision.")
-    elif task.state in (State.HELD, State.BLOCKED):
-        reasons.append(f"It is {task.state.lower()}: {task.reason}")
+    elif task.state is State.BLOCKED:
+        reasons.append(f"It is blocked: {blocked_by(seen.predecessors) or task.reason}")
+    elif task.state is State.HELD:
+        reasons.append(f"It is held: {task.reason}")
     elif task.state is not State.OPEN:
         reasons.append(f"It is {task.state}.")
     if task.not_before is not None and task.not_before > seen.now:
@@ -82,6 +93,12 @@ def not_claimable(seen: TaskAsRead) -> list[str]:
     if seen.attempts_are_used_up and task.state in (State.OPEN, State.CLAIMED):
         reasons.append(f"Its {task.max_attempts} attempts are used up.")
     return reasons
+
+
+def blocked_by(predecessors: Sequence[Predecessor]) -> str:
+    """Which predecessors a task waits for, by name, and where each of them is; empty for none."""
+    waits = [f"T-{one.number} ({one.state.lower()})" for one in predecessors if one.state is not State.DONE]
+    return f"it waits for {', '.join(waits[:20])}{' and more' if len(waits) > 20 else ''}." if waits else ""
 
 
 def _taken(seen: TaskAsRead) -> list[str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from uuid import UUID
 
 from claims.decide.changes import Change, NewExpiry, open_or_held, refuse
 from claims.decide.granting import grant, not_eligible
+from claims.decide.graph import superseded
 from claims.decide.holding import lease_of
 from claims.decide.rows import TaskAsRead
 from claims.outcomes import Refused, Why
@@ -102,8 +104,8 @@ def nudge(seen: TaskAsRead, sighting: Sighting) -> Change | Refused:
     )
 
 
-def requeue(seen: TaskAsRead, sighting: Sighting) -> Change | Refused:
-    """HELD -> OPEN. The attempts start anew."""
+def requeue(seen: TaskAsRead, sighting: Sighting, next_id: UUID) -> Change | Refused:
+    """HELD -> OPEN. The attempts start anew. HELD -> SUPERSEDED by ``next_id`` where the input is stale."""
     refused = _may_operate(seen, sighting)
     if refused:
         return refused
@@ -111,6 +113,9 @@ def requeue(seen: TaskAsRead, sighting: Sighting) -> Change | Refused:
         return refuse(seen, Why.NOT_HELD, f"The task is {seen.task.state}, not held.")
     if seen.task.state_version != sighting.expected_state_version:
         return _moved(seen, sighting)
+    if seen.task.is_stale:
+        change = superseded(seen, Verb.REQUEUE, next_id)
+        return replace(change, body={**change.body, "reason": sighting.reason})
     return Change(Verb.REQUEUE, State.OPEN, columns={"attempts_used": 0}, body={"reason": sighting.reason})
 
 
@@ -122,7 +127,7 @@ def lapse(seen: TaskAsRead) -> Change | None:
     if seen.task.state is not State.CLAIMED or not seen.is_expired:
         return None
     if seen.task.reclaim_policy is ReclaimPolicy.AUTO:
-        return open_or_held(seen, Verb.LAPSE, _ending(seen), "the last one lapsed")
+        return open_or_held(seen, Verb.LAPSE, _ending(seen), "the last one lapsed", backs_off=True)
     if not seen.is_below_epoch:
         return None
     return Change(

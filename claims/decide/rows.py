@@ -10,7 +10,17 @@ from datetime import datetime
 from uuid import UUID
 
 from claims.outcomes import Current
-from claims.vocabulary import DeliveryState, Gate, ReclaimPolicy, ReviewPolicy, Right, SelfReview, State
+from claims.vocabulary import (
+    DeliveryState,
+    EffectMode,
+    EffectState,
+    Gate,
+    ReclaimPolicy,
+    ReviewPolicy,
+    Right,
+    SelfReview,
+    State,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +33,8 @@ class PoolRow:
     allows_unreviewed: bool
     max_ttl_seconds: int
     window_seconds: int
+    backoff_seconds: int
+    max_backoff_seconds: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +66,11 @@ class TaskRow:
     delivery_id: UUID | None
     result_commit_id: UUID | None
     history_hash: bytes
+    lineage_id: UUID
+    revision: int
+    declares_effects: bool
+    is_stale: bool
+    preparer_id: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +154,48 @@ class DeliveryRow:
 
 
 @dataclass(frozen=True, slots=True)
+class EffectRow:
+    """An effect of the task, or of an earlier revision of its lineage, with its last permit.
+
+    ``counts`` is what the preparer acknowledged of an earlier revision's effect, if anything.
+    """
+
+    id: str
+    task_id: UUID
+    slot: str
+    mode: EffectMode
+    target: str
+    serial_key: str
+    is_required: bool
+    permit_seconds: int
+    settle_seconds: int
+    payload_digest: str
+    state: EffectState
+    version: int
+    permits: int
+    doubts: int
+    has_happened: bool
+    resource_etag: str
+    permit_id: UUID | None = None
+    permit_attempt_id: UUID | None = None
+    permit_epoch: int | None = None
+    permit_deadline: datetime | None = None
+    counts: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Predecessor:
+    """The newest revision of a lineage the task depends on."""
+
+    lineage_id: UUID
+    node_id: str
+    task_id: UUID
+    number: int
+    state: State
+    result_digest: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class TaskAsRead:
     """One task under its row lock, and what was read afresh after the lock was had.
 
@@ -151,6 +210,18 @@ class TaskAsRead:
     commit: CommitRow | None = None
     agent: AgentRow | None = None
     person: PersonRow = field(default_factory=lambda: PersonRow(0))
+    effects: tuple[EffectRow, ...] = ()
+    predecessors: tuple[Predecessor, ...] = ()
+
+    @property
+    def own_effects(self) -> tuple[EffectRow, ...]:
+        """The effects of this revision."""
+        return tuple(effect for effect in self.effects if effect.task_id == self.task.id)
+
+    @property
+    def earlier_effects(self) -> tuple[EffectRow, ...]:
+        """The effects of other revisions of the lineage."""
+        return tuple(effect for effect in self.effects if effect.task_id != self.task.id)
 
     @property
     def is_below_epoch(self) -> bool:

@@ -6,15 +6,21 @@ writes, ``running.verb`` opens the transaction and answers with a value. ``hot``
 in one round trip for three verbs, where there is nothing to refuse.
 """
 
-from claims.kernel import hot
+from claims.kernel import graph, hot
 from claims.kernel.keys import expire_keys
+from claims.kernel.pools import hold_pool, move_gate, raise_pool_epoch
 from claims.kernel.reading import (
+    adopted_by,
+    clock,
     delivery_of_attempt,
     hold,
     next_claimable,
+    numbers,
     person_in,
     pool_named,
     read_delivery,
+    share_pool,
+    share_pool_of,
     staged,
     take,
 )
@@ -24,17 +30,26 @@ from claims.kernel.writing import Advanced, advance, found, keep_lease
 
 __all__ = [
     "Advanced",
+    "adopted_by",
     "advance",
+    "clock",
     "delivery_of_attempt",
     "expire_keys",
     "found",
+    "graph",
     "hold",
+    "hold_pool",
     "hot",
     "keep_lease",
+    "move_gate",
     "next_claimable",
+    "numbers",
     "person_in",
     "pool_named",
+    "raise_pool_epoch",
     "read_delivery",
+    "share_pool",
+    "share_pool_of",
     "staged",
     "switch_off",
     "take",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from datetime import timedelta
-from typing import Any
+from typing import Any, get_args
 
 from django.db import connection
 from pydantic import TypeAdapter
@@ -18,20 +18,29 @@ from pydantic import TypeAdapter
 from claims.callers import Caller
 from claims.kernel.reading import pipelined, send
 from claims.outcomes import (
+    Acknowledged,
     Adjusted,
+    Approved,
+    Cancelled,
     Committed,
     Created,
     Decided,
     Delivered,
+    EffectMoved,
+    EpochRaised,
     FileKept,
+    GateSet,
     Granted,
     Grants,
     Left,
     Noted,
+    Permitted,
     Progressed,
     Refused,
     Renewed,
+    Revised,
     Staged,
+    ToolAccepted,
     Why,
 )
 from claims.vocabulary import Verb
@@ -39,38 +48,30 @@ from claims.vocabulary import Verb
 KEPT_FOR = timedelta(hours=24)
 
 Outcome = (
-    Adjusted
+    Acknowledged
+    | Adjusted
+    | Approved
+    | Cancelled
     | Committed
     | Created
     | Decided
     | Delivered
+    | EffectMoved
+    | EpochRaised
     | FileKept
+    | GateSet
     | Granted
     | Grants
     | Left
     | Noted
+    | Permitted
     | Progressed
     | Renewed
+    | Revised
     | Staged
+    | ToolAccepted
 )
-_READERS: dict[str, TypeAdapter[Any]] = {
-    kind.__name__: TypeAdapter(kind)
-    for kind in (
-        Adjusted,
-        Committed,
-        Created,
-        Decided,
-        Delivered,
-        FileKept,
-        Granted,
-        Grants,
-        Left,
-        Noted,
-        Progressed,
-        Renewed,
-        Staged,
-    )
-}
+_READERS: dict[str, TypeAdapter[Any]] = {kind.__name__: TypeAdapter(kind) for kind in get_args(Outcome)}
 
 _TRY = "SELECT pg_try_advisory_xact_lock(%s::bigint)"
 _FIND = """SELECT verb, request_digest, answer FROM claims_idempotencykey

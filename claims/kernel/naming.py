@@ -5,8 +5,8 @@ from __future__ import annotations
 from uuid import UUID
 
 from claims.fences import Fence
-from claims.kernel.reading import pool_of
-from claims.models import Delivery
+from claims.kernel.reading import pool_named, pool_of
+from claims.models import Delivery, Effect
 
 
 def named_by(args: tuple[object, ...]) -> dict[str, object]:
@@ -24,7 +24,15 @@ def named_by(args: tuple[object, ...]) -> dict[str, object]:
         }
     if isinstance(subject, UUID):
         return _task_or_delivery(subject)
-    return {}
+    return _effect_or_pool(subject) if isinstance(subject, str) else {}
+
+
+def _effect_or_pool(subject: str) -> dict[str, object]:
+    effect = Effect.objects.filter(id=subject).values("pool_id", "task_id").first()
+    if effect is not None:
+        return dict(effect)
+    pool_id = pool_named(subject)
+    return {"pool_id": pool_id} if pool_id is not None else {}
 
 
 def _task_or_delivery(subject: UUID) -> dict[str, object]:

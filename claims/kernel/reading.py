@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from functools import lru_cache
 from typing import Any, LiteralString
 from uuid import UUID
@@ -22,6 +23,7 @@ from claims.decide.rows import (
     AttemptRow,
     CommitRow,
     DeliveryRow,
+    EffectRow,
     LeaseRow,
     PersonRow,
     PoolRow,
@@ -29,8 +31,19 @@ from claims.decide.rows import (
     TaskRow,
 )
 from claims.fences import Fence
+from claims.kernel import graph
 from claims.rights import expand
-from claims.vocabulary import ActorKind, DeliveryState, Gate, ReclaimPolicy, ReviewPolicy, SelfReview, State
+from claims.vocabulary import (
+    ActorKind,
+    DeliveryState,
+    EffectMode,
+    EffectState,
+    Gate,
+    ReclaimPolicy,
+    ReviewPolicy,
+    SelfReview,
+    State,
+)
 
 POOL_LOCK = 0x46500001
 AGENT_LOCK = 0x46500002
@@ -38,7 +51,8 @@ AGENT_LOCK = 0x46500002
 _TASK_COLUMNS: LiteralString = """t.id, t.number, t.pool_id, t.title, t.state, t.reason, t.state_version, t.claim_generation,
  t.cancel_generation, t.input_digest, t.access, t.priority, t.not_before, t.ttl_seconds, t.max_attempts, t.attempts_used,
  t.rounds, t.review_policy, t.reclaim_policy, t.reviewer_id, t.reviewer_group_id, t.preferred_runner_id, t.runner_id,
- t.attempt_id, t.delivery_id, t.result_commit_id, t.history_hash"""
+ t.attempt_id, t.delivery_id, t.result_commit_id, t.history_hash, t.lineage_id, t.revision, t.declares_effects, t.is_stale,
+ t.preparer_id"""
 
 _LOCK_POOL: LiteralString = "SELECT pg_advisory_xact_lock_shared(%s::int, %s::int)"
 _LOCK_TASK: LiteralString = (
@@ -47,6 +61,7 @@ _LOCK_TASK: LiteralString = (
 
 _AFRESH: LiteralString = """SELECT clock_timestamp(),
  p.id, p.name, p.scheduler_epoch, p.gate, p.self_review, p.allows_unreviewed, p.max_ttl_seconds, p.window_seconds,
+ p.backoff_seconds, p.max_backoff_seconds,
  l.expires_at, l.window_ends_at, l.ttl_seconds, l.renewals, l.nudged_at, l.extended_at,
  a.id, a.agent_id, r.name, a.owner_id, a.claim_generation, a.scheduler_epoch, a.is_counted,
  c.commit_id, c.attempt_id, b.agent_id, c.claim_generation, c.scheduler_epoch, c.cancel_generation, t.input_digest, c.result_digest
@@ -59,7 +74,15 @@ _AFRESH: LiteralString = """SELECT clock_timestamp(),
  WHERE t.id = %s::uuid"""
 
 _POOL_AFRESH: LiteralString = """SELECT clock_timestamp(), p.id, p.name, p.scheduler_epoch, p.gate, p.self_review,
- p.allows_unreviewed, p.max_ttl_seconds, p.window_seconds FROM claims_pool p WHERE p.id = %s::int"""
+ p.allows_unreviewed, p.max_ttl_seconds, p.window_seconds, p.backoff_seconds,
+ p.max_backoff_seconds FROM claims_pool p WHERE p.id = %s::int"""
+
+_EFFECTS: LiteralString = """SELECT e.id, e.task_id, e.slot, e.mode, e.target, e.serial_key, e.is_required, e.permit_seconds,
+ e.settle_seconds, e.payload_digest, e.state, e.version, e.permits, e.doubts, e.has_happened, e.resource_etag, e.permit_id,
+ p.attempt_id, p.scheduler_epoch, p.deadline, k.counts
+ FROM claims_task t JOIN claims_effect e ON e.lineage_id = t.lineage_id
+ LEFT JOIN claims_permit p ON p.id = e.permit_id LEFT JOIN claims_acknowledgement k ON k.effect_id = e.id AND k.task_id = t.id
+ WHERE t.id = %s::uuid ORDER BY e.prepared_at, e.id"""
 
 _AGENT: LiteralString = """SELECT g.id, g.name, g.owner_id, g.labels, g.is_disabled,
  EXISTS (SELECT 1 FROM claims_agentpool m WHERE m.agent_id = g.id AND m.pool_id = %s::bigint)
@@ -81,7 +104,14 @@ _PREFERRED: LiteralString = f"""SELECT {_TASK_COLUMNS} FROM claims_task t
  AND t.attempts_used < t.max_attempts AND t.access::text[] <@ %s::text[]
  ORDER BY t.priority, t.number LIMIT %s::int FOR NO KEY UPDATE SKIP LOCKED"""
 
-_DELIVERY: LiteralString = """SELECT d.id, d.attempt_id, d.agent_id, d.makers || g.owner_id, d.round, d.state, d.input_digest, d.result_digest,
+_ADOPTED: LiteralString = """WITH RECURSIVE adopted(id) AS (SELECT a.adopted_from FROM claims_attempt a WHERE a.id = %s::uuid
+ UNION SELECT b.adopted_from FROM adopted x JOIN claims_attempt b ON b.id = x.id)
+ SELECT x.id FROM adopted x WHERE x.id IS NOT NULL"""
+
+_DELIVERY: LiteralString = """SELECT d.id, d.attempt_id, d.agent_id, d.makers || g.owner_id || ARRAY(
+ WITH RECURSIVE adopted(id) AS (SELECT a.adopted_from FROM claims_attempt a WHERE a.id = d.attempt_id
+ UNION SELECT b.adopted_from FROM adopted x JOIN claims_attempt b ON b.id = x.id)
+ SELECT o.owner_id FROM adopted x JOIN claims_attempt a ON a.id = x.id JOIN claims_agent o ON o.id = a.agent_id), d.round, d.state, d.input_digest, d.result_digest,
  d.subject_digest, d.claim_generation, d.scheduler_epoch, d.cancel_generation,
  (SELECT h.state_version FROM claims_history h WHERE h.task_id = d.task_id AND h.verb = 'deliver' AND h.attempt_id = d.attempt_id),
  ARRAY(SELECT f->>'path' FROM jsonb_array_elements(coalesce(d.facts->'files', '[]')) f WHERE f->>'standing' = 'excluded'),
@@ -131,22 +161,28 @@ def take(caller: Caller, task_id: UUID, *, grant_to: int | None = None) -> TaskA
             send(raw, _LOCK_POOL, (AGENT_LOCK, grant_to))
         locked = send(raw, _LOCK_TASK, (task_id,))
         afresh = send(raw, _AFRESH, (task_id,))
+        ledger = send(raw, _EFFECTS, (task_id,))
         agent = send(raw, _AGENT, (pool_id, grant_to)) if grant_to is not None else None
         person = send(raw, _PERSON, (pool_id, person_id)) if person_id else None
         row, fresh = locked.fetchone(), afresh.fetchone()
         standing = agent.fetchone() if agent else None
         rights = person.fetchone() if person else None
+        effects = tuple(_effect(each) for each in ledger.fetchall())
     if row is None or fresh is None:
         return None
+    task = _task(row)
+    is_blocked = task.state is State.BLOCKED
     return TaskAsRead(
         now=fresh[0],
-        pool=_pool(fresh[1:9]),
-        task=_task(row),
-        lease=LeaseRow(*fresh[9:15]) if fresh[9] else None,
-        attempt=AttemptRow(*fresh[15:22]) if fresh[15] else None,
-        commit=CommitRow(*fresh[22:30]) if fresh[22] else None,
+        pool=_pool(fresh[1:11]),
+        task=task,
+        lease=LeaseRow(*fresh[11:17]) if fresh[11] else None,
+        attempt=AttemptRow(*fresh[17:24]) if fresh[17] else None,
+        commit=CommitRow(*fresh[24:32]) if fresh[24] else None,
         agent=_agent(standing) if standing else None,
         person=_person(rights) if rights else PersonRow(0),
+        effects=effects,
+        predecessors=graph.newest(graph.edges_of(task.lineage_id)) if is_blocked else (),
     )
 
 
@@ -214,6 +250,43 @@ def pool_named(name: str) -> int | None:
         return None
 
 
+def share_pool(pool_id: int) -> None:
+    """The pool's shared lock, before anything else is locked (section 3, statement 1)."""
+    with connection.cursor() as cursor:
+        cursor.execute(_LOCK_POOL, [POOL_LOCK, pool_id])
+
+
+def share_pool_of(task_id: UUID) -> None:
+    """The shared lock of a task's pool, where there is such a task."""
+    pool_id = pool_of(task_id)
+    if pool_id is not None:
+        share_pool(pool_id)
+
+
+def numbers(count: int) -> list[int]:
+    """So many new task numbers, in order."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT nextval('claims_task_number') FROM generate_series(1, %s)", [count])
+        return [int(row[0]) for row in cursor.fetchall()]
+
+
+def clock() -> datetime:
+    """The database's clock now; no other counts."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT clock_timestamp()")
+        now: datetime = cursor.fetchone()[0]
+    return now
+
+
+def pool_afresh(pool_id: int) -> tuple[datetime, PoolRow]:
+    """The clock, and the pool as it is now. Raises ``LookupError`` where there is none."""
+    with pipelined() as raw:
+        fresh = send(raw, _POOL_AFRESH, (pool_id,)).fetchone()
+    if fresh is None:
+        raise LookupError(f"pool {pool_id} does not exist")
+    return fresh[0], _pool(fresh[1:])
+
+
 def person_in(pool_id: int, person_id: int) -> PersonRow:
     """The standing of a person in a pool, read now."""
     with connection.cursor() as cursor:
@@ -258,6 +331,13 @@ def _one_delivery(statement: str, key: UUID) -> DeliveryRow | None:
     )
 
 
+def adopted_by(attempt_id: UUID) -> list[UUID]:
+    """The attempts whose evidence an attempt took over: the one it adopted, the one that adopted, and so on."""
+    with connection.cursor() as cursor:
+        cursor.execute(_ADOPTED, [attempt_id])
+        return [row[0] for row in cursor.fetchall()]
+
+
 def staged(attempt_id: UUID, result_digest: str | None) -> str | None:
     """The digest of a result this attempt staged while it had authority: the named one, or its last."""
     wanted = " AND result_digest = %s" if result_digest else ""
@@ -271,7 +351,13 @@ def staged(attempt_id: UUID, result_digest: str | None) -> str | None:
 
 
 def _pool(row: Sequence[Any]) -> PoolRow:
-    return PoolRow(row[0], row[1], row[2], Gate(row[3]), SelfReview(row[4]), *row[5:8])
+    return PoolRow(row[0], row[1], row[2], Gate(row[3]), SelfReview(row[4]), *row[5:10])
+
+
+def _effect(row: Sequence[Any]) -> EffectRow:
+    values = list(row)
+    values[3], values[10] = EffectMode(values[3]), EffectState(values[10])
+    return EffectRow(*values)
 
 
 def _task(row: Sequence[Any]) -> TaskRow:

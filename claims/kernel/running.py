@@ -10,15 +10,17 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial, wraps
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 import structlog
 from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
 from psycopg import IsolationLevel
 
 from claims.callers import Caller
-from claims.kernel import keys
+from claims.kernel import fate, keys
+from claims.kernel.graph import Contended
 from claims.kernel.naming import named_by
 from claims.models import Refusal
 from claims.outcomes import Refused, Why
@@ -36,18 +38,20 @@ _UNRECORDED = {Why.NOT_FOUND, Why.MALFORMED, Why.IN_PROGRESS}
 
 
 def verb(
-    name: Verb, *edges: str
+    name: Verb, *edges: str, replays: bool = True
 ) -> Callable[[Callable[Concatenate[Caller, P], T]], Callable[Concatenate[Caller, P], T | Refused]]:
     """Make a transition of a function that holds, decides and advances.
 
     ``edges`` are the edges it may take, as its docstring names them. The function's first
-    argument is the caller; it must not be called inside a transaction.
+    argument is the caller; it must not be called inside a transaction. A verb that never
+    ``replays`` answers a repeated key with MUST_RECONCILE (claim.v1 section 4: execute).
     """
 
     def wrap(function: Callable[Concatenate[Caller, P], T]) -> Callable[Concatenate[Caller, P], T | Refused]:
         @wraps(function)
         def call(caller: Caller, /, *args: P.args, **kwargs: P.kwargs) -> T | Refused:
-            return _run(name, caller, partial(function, caller, *args, **kwargs), (*args, *kwargs.values()))
+            work = _Work(name, partial(function, caller, *args, **kwargs), replays)
+            return _run(work, caller, (*args, *kwargs.values()))
 
         call.verb, call.edges = name, edges  # type: ignore[attr-defined]
         return call
@@ -55,28 +59,57 @@ def verb(
     return wrap
 
 
-def _run(name: Verb, caller: Caller, function: Callable[[], T], args: tuple[object, ...]) -> T | Refused:
+@dataclass(frozen=True, slots=True)
+class _Work(Generic[T]):
+    """One call of one verb, ready to be tried."""
+
+    name: Verb
+    function: Callable[[], T]
+    replays: bool
+
+
+def _run(work: _Work[T], caller: Caller, args: tuple[object, ...]) -> T | Refused:
     for attempt in range(TRIES):
         try:
-            outcome = _once(name, caller, function)
+            outcome = _once(work, caller)
         except CommitLost as lost:
-            return unknown(name, lost)
+            known = fate.is_committed()
+            if known is None:
+                return unknown(work.name, lost)
+            if known is False and attempt + 1 < TRIES:
+                continue
+            outcome = lost.outcome if known else Refused(Why.BUSY)
+        except Contended:
+            outcome = Refused(Why.BUSY)
         except DatabaseError as error:
             state = getattr(error.__cause__, "sqlstate", None)
             if state in _AGAIN and attempt + 1 < TRIES:
                 time.sleep(random.uniform(0.005, 0.05) * (attempt + 1))  # noqa: S311 - jitter, not a secret
                 continue
-            if state not in _BUSY | _AGAIN:
+            if _is_serial(error):
+                outcome = Refused(Why.SERIAL_BUSY)
+            elif state in _BUSY | _AGAIN:
+                outcome = Refused(Why.BUSY)
+            else:
                 raise
-            outcome = Refused(Why.BUSY)
         if isinstance(outcome, Refused):
-            _record(name, caller, outcome, args)
+            _record(work.name, caller, outcome, args)
         return outcome
     raise AssertionError("unreachable: the last try returns or raises")
 
 
+def _is_serial(error: DatabaseError) -> bool:
+    """Whether the unique index refused a second effect with one serial key (claim.v1 section 5)."""
+    diagnostic = getattr(error.__cause__, "diag", None)
+    return diagnostic is not None and diagnostic.constraint_name == "effect_one_serial"
+
+
 class CommitLost(Exception):
-    """The connection was lost while COMMIT was on its way."""
+    """The answer to COMMIT was lost, or said less than it should; ``outcome`` is what was being committed."""
+
+    def __init__(self, said: str, outcome: Any) -> None:
+        super().__init__(said)
+        self.outcome = outcome
 
 
 def was_cut_off(error: Exception) -> bool:
@@ -96,31 +129,46 @@ def unknown(name: Verb, lost: Exception) -> Refused:
     return Refused(Why.OUTCOME_UNKNOWN)
 
 
-def _once(name: Verb, caller: Caller, function: Callable[[], T]) -> T | Refused:
+def _once(work: _Work[T], caller: Caller) -> T | Refused:
+    outcome: T | Refused | None = None
     is_committing = False
-    try:
-        with transaction.atomic(durable=True):
-            _assert_read_committed()
-            outcome = _answer(name, caller, function)
-            if isinstance(outcome, Refused):
-                transaction.set_rollback(True)
-            else:
-                is_committing = True
-    except (OperationalError, InterfaceError) as error:
-        if is_committing and was_cut_off(error):
-            raise CommitLost(str(error)) from error
-        raise
+    fate.begin()
+    with fate.watched() as watch:
+        try:
+            with transaction.atomic(durable=True):
+                _assert_read_committed()
+                outcome = _answer(work, caller)
+                if isinstance(outcome, Refused) and not outcome.keeps:
+                    transaction.set_rollback(True)
+                else:
+                    is_committing = True
+        except (OperationalError, InterfaceError) as error:
+            if is_committing and was_cut_off(error):
+                raise CommitLost(str(error), outcome) from error
+            raise
+    if watch.is_unreplicated:
+        fate.begin()
+        raise CommitLost("the wait for the standby was cancelled", outcome)
     return outcome
 
 
-def _answer(name: Verb, caller: Caller, function: Callable[[], T]) -> T | Refused:
-    before = keys.find(caller, name)
-    if before is not None:
+def _answer(work: _Work[T], caller: Caller) -> T | Refused:
+    before = keys.find(caller, work.name)
+    if before is not None and (work.replays or isinstance(before, Refused)):
         return before  # type: ignore[return-value]
-    outcome = function()
+    outcome = work.function()
+    if before is not None:
+        return _refused_again(outcome)
     if not isinstance(outcome, Refused):
-        keys.keep(caller, name, outcome)  # type: ignore[arg-type]
+        keys.keep(caller, work.name, outcome)  # type: ignore[arg-type]
     return outcome
+
+
+def _refused_again(outcome: T | Refused) -> Refused:
+    """A verb that never replays says itself how the first one stands; whatever it would do is undone."""
+    if isinstance(outcome, Refused) and outcome.why is Why.MUST_RECONCILE:
+        return outcome
+    return Refused(Why.MUST_RECONCILE)
 
 
 def _assert_read_committed() -> None:

@@ -17,21 +17,25 @@ from uuid import UUID
 
 from claims.callers import Caller
 from claims.canonical import canonical
-from claims.decide.changes import Change
-from claims.decide.rows import TaskAsRead
+from claims.decide.changes import Change, EffectChange, Validated
+from claims.decide.rows import EffectRow, TaskAsRead
 from claims.fences import Fence
+from claims.kernel import fate
 from claims.kernel.reading import pipelined, send
-from claims.lifecycle import edge
+from claims.lifecycle import edge, effect_edge
 from claims.models.columns import new_id
 from claims.outcomes import Granted
-from claims.vocabulary import State, Verb
+from claims.vocabulary import EffectState, State, Verb
 
 GENESIS = bytes(32)
 
+_DECISIONS = frozenset({Verb.ACCEPT, Verb.REQUEST_CHANGES, Verb.REJECT})
+
 _WRITABLE = frozenset(
     {
-        "access", "attempts_used", "delivery_id", "max_attempts", "not_before", "preferred_runner_id", "priority", "reclaim_policy",
-        "result_commit_id", "reviewer_group_id", "reviewer_id", "rounds", "title", "ttl_seconds",
+        "access", "attempts_used", "cancel_generation", "delivery_id", "input_digest", "is_stale", "max_attempts", "not_before",
+        "preferred_runner_id", "priority", "reclaim_policy", "result_commit_id", "reviewer_group_id", "reviewer_id", "rounds", "title",
+        "ttl_seconds",
     }
 )  # fmt: skip
 
@@ -69,11 +73,12 @@ def advance(caller: Caller, seen: TaskAsRead, change: Change) -> Advanced:
     """
     step = edge(seen.task.state, change.verb, change.target)
     write = _Write(caller, seen, change, seen.task.claim_generation + (1 if step.raises else 0))
-    statement, values = write.statement()
+    statement, values = write.statement(step.raises)
     with pipelined() as raw:
         written = send(raw, statement, values).fetchone()
-    if written is None or written[0] != 1:
+    if written is None or written[0] != (2 if change.effect else 1):
         raise RuntimeError(f"task {seen.task.id} moved from version {seen.task.state_version} under its lock")
+    fate.remember(written[1])
     return write.advanced()
 
 
@@ -87,7 +92,7 @@ class _Write:
         self.parts: list[LiteralString] = []
         self.values: list[object] = []
 
-    def statement(self) -> tuple[LiteralString, list[object]]:
+    def statement(self, loses_authority: bool) -> tuple[LiteralString, list[object]]:
         if self.change.ends:
             self._end_attempt()
         if self.change.grant:
@@ -96,9 +101,15 @@ class _Write:
             self._move_lease()
         elif self._loses_lease():
             self._add("gone AS (DELETE FROM claims_lease WHERE task_id = %s::uuid)", self.seen.task.id)
-        entry = self._history()
+        if loses_authority and self.seen.task.declares_effects:
+            self._doubt_effects()
+        if self.seen.task.state is State.DELIVERED and self.change.verb not in _DECISIONS:
+            self._close_delivery()
+        if self.change.effect:
+            self._effect(self.change.effect)
+        entry = self._history(loses_authority)
         self._task(entry)
-        self._add("SELECT count(*) FROM moved")
+        self._add(_COUNT_BOTH if self.change.effect else _COUNT)
         statement: LiteralString = "WITH " + ", ".join(self.parts[:-1]) + " " + self.parts[-1]
         return statement, self.values
 
@@ -144,10 +155,10 @@ class _Write:
             return
         self._add(
             "begun AS (INSERT INTO claims_attempt (id, task_id, agent_id, owner_id, claim_generation, scheduler_epoch, cancel_generation,"
-            " is_counted, granted_version, started_at, note) VALUES"
-            " (%s::uuid, %s::uuid, %s::bigint, %s::int, %s::bigint, %s::bigint, %s::bigint, %s::bool, %s::bigint, %s::timestamptz, ''))",
+            " is_counted, granted_version, started_at, note, adopted_from) VALUES"
+            " (%s::uuid, %s::uuid, %s::bigint, %s::int, %s::bigint, %s::bigint, %s::bigint, %s::bool, %s::bigint, %s::timestamptz, '', %s::uuid))",
             attempt_id, task.id, grant.agent.id, grant.agent.owner_id, self.generation, self.seen.pool.scheduler_epoch,
-            task.cancel_generation, grant.is_counted, self.version, self.seen.now,
+            task.cancel_generation, grant.is_counted, self.version, self.seen.now, grant.adopted_from,
         )  # fmt: skip
         self._add(
             "leased AS (INSERT INTO claims_lease (task_id, attempt_id, agent_id, claim_generation, ttl_seconds, expires_at, window_ends_at, renewals)"
@@ -165,6 +176,40 @@ class _Write:
             " extended_at = CASE WHEN %s::bool THEN %s::timestamptz ELSE extended_at END,"
             " nudged_at = CASE WHEN %s::bool THEN %s::timestamptz ELSE nudged_at END WHERE task_id = %s::uuid)",
             expiry.expires_at, expiry.is_extension, self.seen.now, expiry.is_nudge, self.seen.now, self.seen.task.id,
+        )  # fmt: skip
+
+    def _close_delivery(self) -> None:
+        """A delivery whose claim lost its authority ends undecided."""
+        if self.change.target is not State.DELIVERED:
+            self._add(
+                "closed AS (UPDATE claims_delivery SET state = 'CLOSED', closed_at = %s::timestamptz WHERE id = %s::uuid AND state = 'PENDING')",
+                self.seen.now, self.seen.task.delivery_id,
+            )  # fmt: skip
+
+    def _doubt_effects(self) -> None:
+        """Every loss of authority leaves what was being sent in doubt, and what was approved void (section 5)."""
+        self._add(
+            "doubted AS (UPDATE claims_effect SET state = 'UNKNOWN', state_since = %s::timestamptz, version = version + 1,"
+            " doubts = doubts + 1 WHERE task_id = %s::uuid AND state = 'EXECUTING')",
+            self.seen.now, self.seen.task.id,
+        )  # fmt: skip
+        self._add(
+            "voided AS (UPDATE claims_approval SET state = 'VOID', ended_at = %s::timestamptz WHERE task_id = %s::uuid AND state = 'GRANTED')",
+            self.seen.now, self.seen.task.id,
+        )  # fmt: skip
+
+    def _effect(self, step: EffectChange) -> None:
+        effect_edge(step.effect.state, self.change.verb, step.target)
+        columns: dict[Any, object] = dict(step.columns)
+        unknown = set(columns) - set(_EFFECT_CASTS)
+        if unknown:
+            raise KeyError(f"a change may not write {unknown} of an effect")
+        assignments: LiteralString = "".join(f", {name} = %s" + _EFFECT_CASTS[name] for name in columns)
+        self._add(
+            "stepped AS (UPDATE claims_effect SET state = %s::text, version = version + 1,"
+            " state_since = CASE WHEN state = %s::text THEN state_since ELSE %s::timestamptz END" + assignments
+            + " WHERE id = %s::text AND version = %s::int RETURNING id)",
+            step.target, step.target, self.seen.now, *columns.values(), step.effect.id, step.effect.version,
         )  # fmt: skip
 
     def _task(self, entry: HistoryEntry) -> None:
@@ -193,19 +238,29 @@ class _Write:
             columns["attempt_id"], columns["runner_id"] = None, None
         return columns
 
-    def _history(self) -> HistoryEntry:
+    def _history(self, loses_authority: bool) -> HistoryEntry:
         task, change = self.seen.task, self.change
         entry = HistoryEntry(
             task_id=task.id, pool_id=task.pool_id, state_version=self.version, verb=change.verb, from_state=task.state,
             to_state=change.target, claim_generation=self.generation, attempt_id=self.attempt_id or task.attempt_id,
-            at=self.seen.now, body=self._body(), previous=task.history_hash, caller=self.caller,
+            at=self.seen.now, body=self._body(loses_authority), previous=task.history_hash, caller=self.caller,
+            validated=change.validated,
         )  # fmt: skip
         self._add("told AS (" + _TELL + ")", *entry.values())
         return entry
 
-    def _body(self) -> dict[str, object]:
+    def _body(self, loses_authority: bool) -> dict[str, object]:
         change = self.change
         body = dict(change.body)
+        moved = [_moved(step.effect, step.target) for step in [change.effect] if step]
+        if loses_authority:
+            moved += [
+                _moved(effect, EffectState.UNKNOWN)
+                for effect in self.seen.own_effects
+                if effect.state is EffectState.EXECUTING
+            ]
+        if moved:
+            body["effects"] = moved
         if change.reason:
             body["held"] = change.reason
         if change.ends and change.target is not State.DONE:
@@ -221,6 +276,11 @@ class _Write:
         return body
 
 
+def _moved(effect: EffectRow, target: EffectState) -> dict[str, object]:
+    """One step of one effect, as history tells it."""
+    return {"effectId": effect.id, "slot": effect.slot, "from": effect.state.value, "to": target.value}
+
+
 class HistoryEntry:
     """One row of history and its place in the task's hash chain."""
 
@@ -229,8 +289,9 @@ class HistoryEntry:
     def __init__(
         self, *, task_id: UUID, pool_id: int, state_version: int, verb: Verb, from_state: State | None, to_state: State,
         claim_generation: int, attempt_id: UUID | None, at: datetime, body: Mapping[str, object], previous: bytes, caller: Caller,
+        validated: Validated | None = None,
     ) -> None:  # fmt: skip
-        actor = caller.actor
+        actor, compared = caller.actor, str(validated) if validated else None
         self.hash = chain(
             previous,
             {
@@ -246,11 +307,12 @@ class HistoryEntry:
                 "requestId": caller.request_id,
                 "at": at.isoformat(timespec="microseconds"),
                 "body": body,
+                "validated": compared,
             },
         )
         self._values: tuple[object, ...] = (
             task_id, pool_id, state_version, verb, from_state, to_state, claim_generation, attempt_id, actor.kind, actor.id, actor.name,
-            caller.source, caller.request_id, at, json.dumps(body), self.hash,
+            caller.source, caller.request_id, at, json.dumps(body), compared, self.hash,
         )  # fmt: skip
 
     def values(self) -> tuple[object, ...]:
@@ -265,21 +327,37 @@ def chain(previous: bytes, row: Mapping[str, object]) -> bytes:
 
 _TELL: LiteralString = (
     "INSERT INTO claims_history (task_id, pool_id, state_version, verb, from_state, to_state, claim_generation, attempt_id,"
-    " actor_kind, actor_id, actor_name, source, request_id, at, body, hash) VALUES"
+    " actor_kind, actor_id, actor_name, source, request_id, at, body, validated, hash) VALUES"
     " (%s::uuid, %s::bigint, %s::bigint, %s::text, %s::text, %s::text, %s::bigint, %s::uuid, %s::text, %s::int, %s::text, %s::text,"
-    " %s::text, %s::timestamptz, %s::jsonb, %s::bytea)"
+    " %s::text, %s::timestamptz, %s::jsonb, %s::text, %s::bytea)"
 )
+
+_COUNT: LiteralString = "SELECT (SELECT count(*) FROM moved), pg_current_xact_id()::text"
+_COUNT_BOTH: LiteralString = (
+    "SELECT (SELECT count(*) FROM moved) + (SELECT count(*) FROM stepped), pg_current_xact_id()::text"
+)
+
+_EFFECT_CASTS: dict[str, LiteralString] = {
+    "doubts": "::int",
+    "has_happened": "::bool",
+    "permit_id": "::uuid",
+    "permits": "::int",
+    "receipt": "::jsonb",
+    "resource_etag": "::text",
+}
 
 _REPLACE_LEASE: LiteralString = (
     " ON CONFLICT (task_id) DO UPDATE SET attempt_id = excluded.attempt_id, agent_id = excluded.agent_id,"
     " claim_generation = excluded.claim_generation, ttl_seconds = excluded.ttl_seconds, expires_at = excluded.expires_at,"
-    " window_ends_at = excluded.window_ends_at, renewals = 0, renewed_at = NULL, nudged_at = NULL, extended_at = NULL"
+    " window_ends_at = excluded.window_ends_at, renewals = 0, renewed_under = NULL, renewed_at = NULL, nudged_at = NULL, extended_at = NULL"
 )
 
 _CASTS: dict[str, LiteralString] = {
     "access": "::varchar(120)[]",
     "attempt_id": "::uuid",
     "delivery_id": "::uuid",
+    "input_digest": "::text",
+    "is_stale": "::bool",
     "not_before": "::timestamptz",
     "result_commit_id": "::uuid",
     "reclaim_policy": "::text",
@@ -287,23 +365,29 @@ _CASTS: dict[str, LiteralString] = {
 }
 
 
-def keep_lease(seen: TaskAsRead, expires_at: datetime) -> None:
+def keep_lease(seen: TaskAsRead, expires_at: datetime, validated: Validated) -> None:
     """Write a renewal: the lease row and nothing else, so that it stays heap-only."""
     with pipelined() as raw:
         send(
             raw,
-            "UPDATE claims_lease SET expires_at = %s::timestamptz, renewals = renewals + 1, renewed_at = %s::timestamptz, nudged_at = NULL"
-            " WHERE task_id = %s::uuid",
-            (expires_at, seen.now, seen.task.id),
+            "UPDATE claims_lease SET expires_at = %s::timestamptz, renewals = renewals + 1, renewed_under = %s::text,"
+            " renewed_at = %s::timestamptz, nudged_at = NULL WHERE task_id = %s::uuid",
+            (expires_at, str(validated), seen.now, seen.task.id),
         )
 
 
 def found(
-    caller: Caller, pool_id: int, task_id: UUID, at: datetime, state: State, body: Mapping[str, object]
-) -> bytes:
-    """Write the first history row of a new task; returns the head of its chain."""
+    caller: Caller, pool_id: int, task_id: UUID, at: datetime, state: State, body: Mapping[str, object],
+    verb: Verb = Verb.CREATE, claim_generation: int = 0,
+) -> bytes:  # fmt: skip
+    """Write the first history row of a new task; returns the head of its chain.
+
+    A later revision carries its lineage's ``claim_generation`` on. Raises ``KeyError`` for a
+    beginning that is none.
+    """
+    edge(None, verb, state)
     entry = HistoryEntry(
-        task_id=task_id, pool_id=pool_id, state_version=1, verb=Verb.CREATE, from_state=None, to_state=state, claim_generation=0,
+        task_id=task_id, pool_id=pool_id, state_version=1, verb=verb, from_state=None, to_state=state, claim_generation=claim_generation,
         attempt_id=None, at=at, body=body, previous=GENESIS, caller=caller,
     )  # fmt: skip
     with pipelined() as raw:

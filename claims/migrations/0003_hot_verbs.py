@@ -15,13 +15,14 @@ from django.db import migrations
 LINK = """
 CREATE FUNCTION claims_link(
     t claims_task, p_version bigint, p_verb text, p_to text, p_generation bigint, p_attempt uuid, p_agent bigint, p_agent_name text,
-    p_source text, p_request text, p_at timestamptz, p_body text
+    p_source text, p_request text, p_at timestamptz, p_body text, p_validated text
 ) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$
 SELECT sha256(t.history_hash || convert_to('{"actor":["AGENT",' || p_agent || ',' || to_json(p_agent_name) || '],"at":"'
     || to_char(p_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US') || '+00:00","attemptId":"' || p_attempt
     || '","body":' || p_body || ',"claimGeneration":' || p_generation || ',"from":"' || t.state
     || '","requestId":' || to_json(p_request) || ',"source":"' || p_source || '","stateVersion":' || p_version
-    || ',"taskId":"' || t.id || '","to":"' || p_to || '","verb":"' || p_verb || '"}', 'UTF8'))
+    || ',"taskId":"' || t.id || '","to":"' || p_to || '","validated":"' || p_validated
+    || '","verb":"' || p_verb || '"}', 'UTF8'))
 $$;
 """
 
@@ -43,7 +44,7 @@ CREATE FUNCTION claims_claim_next(
     o_expires timestamptz, o_window timestamptz, o_number bigint, o_title text, o_rounds int, o_input jsonb
 ) LANGUAGE plpgsql VOLATILE SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
-    t claims_task; p claims_pool; g claims_agent; at timestamptz; seconds int; head bytea; works_here boolean; told text;
+    t claims_task; p claims_pool; g claims_agent; at timestamptz; seconds int; head bytea; works_here boolean; told text; compared text;
 BEGIN
     IF NOT claims_key_is_new(p_holder, p_key, p_lock) THEN RETURN; END IF;
     PERFORM pg_advisory_xact_lock_shared(1179648001, p_pool::int), pg_advisory_xact_lock_shared(1179648002, p_agent::int);
@@ -72,8 +73,9 @@ BEGIN
     o_task := t.id; o_epoch := p.scheduler_epoch; o_generation := t.claim_generation + 1; o_cancel := t.cancel_generation;
     o_input_digest := t.input_digest; o_version := t.state_version + 1; o_number := t.number; o_title := t.title; o_rounds := t.rounds;
     o_expires := at + make_interval(secs => seconds); o_window := at + make_interval(secs => p.window_seconds);
+    compared := p_epoch || '.' || t.claim_generation || '.' || t.cancel_generation;
     told := '{"runner":' || to_json(g.name) || ',"schedulerEpoch":' || o_epoch || ',"ttlSeconds":' || seconds || '}';
-    head := claims_link(t, o_version, 'claim-next', 'CLAIMED', o_generation, p_attempt, p_agent, g.name, p_source, p_request, at, told);
+    head := claims_link(t, o_version, 'claim-next', 'CLAIMED', o_generation, p_attempt, p_agent, g.name, p_source, p_request, at, told, compared);
     WITH begun AS (
         INSERT INTO claims_attempt (id, task_id, agent_id, owner_id, claim_generation, scheduler_epoch, cancel_generation, is_counted,
             granted_version, started_at, note)
@@ -83,9 +85,9 @@ BEGIN
         VALUES (t.id, p_attempt, p_agent, o_generation, seconds, o_expires, o_window, 0)
     ), told AS (
         INSERT INTO claims_history (task_id, pool_id, state_version, verb, from_state, to_state, claim_generation, attempt_id,
-            actor_kind, actor_id, actor_name, source, request_id, at, body, hash)
+            actor_kind, actor_id, actor_name, source, request_id, at, body, validated, hash)
         VALUES (t.id, t.pool_id, o_version, 'claim-next', t.state, 'CLAIMED', o_generation, p_attempt,
-            'AGENT', p_agent, g.name, p_source, p_request, at, told::jsonb, head)
+            'AGENT', p_agent, g.name, p_source, p_request, at, told::jsonb, compared, head)
     )
     UPDATE claims_task c SET state = 'CLAIMED', state_since = at, state_version = o_version, claim_generation = o_generation,
         history_hash = head, attempt_id = p_attempt, runner_id = p_agent, attempts_used = t.attempts_used + 1, preferred_runner_id = NULL
@@ -125,7 +127,8 @@ BEGIN
     o_expires := greatest(at + make_interval(secs => p_seconds), l.expires_at);
     o_window := l.window_ends_at; o_recovered := l.expires_at <= at; o_nudged := l.nudged_at IS NOT NULL;
     o_remaining := extract(epoch FROM o_expires - at);
-    UPDATE claims_lease x SET expires_at = o_expires, renewals = l.renewals + 1, renewed_at = at, nudged_at = NULL WHERE x.task_id = p_task;
+    UPDATE claims_lease x SET expires_at = o_expires, renewals = l.renewals + 1,
+        renewed_under = p_epoch || '.' || p_generation || '.' || p_cancel, renewed_at = at, nudged_at = NULL WHERE x.task_id = p_task;
     RETURN NEXT;
 END $$;
 """
@@ -137,28 +140,30 @@ CREATE FUNCTION claims_commit(
     p_holder text, p_key text, p_lock bigint, p_digest text
 ) RETURNS TABLE (o_version bigint) LANGUAGE plpgsql VOLATILE SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
-    t claims_task; p claims_pool; at timestamptz; pool bigint; head bytea; told text; asks_for_evidence boolean;
+    t claims_task; p claims_pool; at timestamptz; pool bigint; head bytea; told text; compared text; asks_for_more boolean;
 BEGIN
     IF NOT claims_key_is_new(p_holder, p_key, p_lock) THEN RETURN; END IF;
     SELECT c.pool_id INTO pool FROM claims_task c WHERE c.id = p_task;
     IF NOT FOUND THEN RETURN; END IF;
     PERFORM pg_advisory_xact_lock_shared(1179648001, pool::int);
     SELECT * INTO t FROM claims_task c WHERE c.id = p_task FOR NO KEY UPDATE;
-    SELECT x.scheduler_epoch, x.allows_unreviewed, jsonb_array_length(coalesce(i.body->'evidence', '[]')) > 0, clock_timestamp()
-        INTO p.scheduler_epoch, p.allows_unreviewed, asks_for_evidence, at
+    SELECT x.scheduler_epoch, x.allows_unreviewed, jsonb_array_length(coalesce(i.body->'evidence', '[]')) > 0
+            OR EXISTS (SELECT 1 FROM claims_dependency d WHERE d.predecessor_lineage = t.lineage_id), clock_timestamp()
+        INTO p.scheduler_epoch, p.allows_unreviewed, asks_for_more, at
         FROM claims_pool x, claims_taskinput i WHERE x.id = pool AND i.task_id = p_task;
     IF t.state <> 'CLAIMED' OR t.attempt_id <> p_attempt OR t.claim_generation <> p_generation OR t.cancel_generation <> p_cancel
         OR t.runner_id <> p_agent OR p.scheduler_epoch <> p_epoch OR t.input_digest <> p_input_digest
         OR t.review_policy <> 'NONE' OR NOT p.allows_unreviewed
-        OR asks_for_evidence
+        OR t.declares_effects OR asks_for_more
     THEN RETURN; END IF;
 
     o_version := t.state_version + 1;
+    compared := p_epoch || '.' || p_generation || '.' || p_cancel;
     told := '{"commit":"' || p_commit || '","resultDigest":"' || p_result_digest || '"}';
-    head := claims_link(t, o_version, 'commit', 'DONE', p_generation + 1, p_attempt, p_agent, p_agent_name, p_source, p_request, at, told);
+    head := claims_link(t, o_version, 'commit', 'DONE', p_generation + 1, p_attempt, p_agent, p_agent_name, p_source, p_request, at, told, compared);
     WITH staged AS (
-        INSERT INTO claims_stagedresult (attempt_id, position, task_id, result_digest, result, evidence, late, staged_at)
-        SELECT p_attempt, (SELECT count(*) FROM claims_stagedresult s WHERE s.attempt_id = p_attempt), p_task, p_result_digest, p_result, '[]', false, at WHERE NOT EXISTS
+        INSERT INTO claims_stagedresult (attempt_id, position, task_id, result_digest, result, evidence, late, validated, staged_at)
+        SELECT p_attempt, (SELECT count(*) FROM claims_stagedresult s WHERE s.attempt_id = p_attempt), p_task, p_result_digest, p_result, '[]', false, compared, at WHERE NOT EXISTS
             (SELECT 1 FROM claims_stagedresult s WHERE s.attempt_id = p_attempt AND s.result_digest = p_result_digest)
     ), committed AS (
         INSERT INTO claims_canonicalcommit (commit_id, task_id, attempt_id, claim_generation, scheduler_epoch, cancel_generation,
@@ -166,9 +171,9 @@ BEGIN
         VALUES (p_commit, p_task, p_attempt, p_generation, p_epoch, p_cancel, p_result_digest, at)
     ), told AS (
         INSERT INTO claims_history (task_id, pool_id, state_version, verb, from_state, to_state, claim_generation, attempt_id,
-            actor_kind, actor_id, actor_name, source, request_id, at, body, hash)
+            actor_kind, actor_id, actor_name, source, request_id, at, body, validated, hash)
         VALUES (t.id, t.pool_id, o_version, 'commit', t.state, 'DONE', p_generation + 1, p_attempt,
-            'AGENT', p_agent, p_agent_name, p_source, p_request, at, told::jsonb, head)
+            'AGENT', p_agent, p_agent_name, p_source, p_request, at, told::jsonb, compared, head)
     ), ended AS (
         UPDATE claims_attempt a SET outcome = 'COMMITTED', ended_at = at WHERE a.id = p_attempt
     ), gone AS (

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pgtrigger
 from django.db import models
 from django.db.models import Func
 
 from claims.models.columns import loose, one_of, word
 from claims.models.triggers import append_only
-from claims.vocabulary import ActorKind, Source, State
+from claims.vocabulary import FENCED_VERBS, ActorKind, Source, State
+
+_FENCED = ", ".join(f"'{verb}'" for verb in FENCED_VERBS)
 
 if TYPE_CHECKING:
     _IntegerField = models.Field[int, int]
@@ -35,7 +38,8 @@ class History(models.Model):
     """One row for each change of a task, in the change's own transaction; also the outbox.
 
     Each row's ``hash`` is the SHA-256 of the row before it and of its own canonical JSON
-    (``kernel.chain``). Consumers read rows whose ``transaction_id`` is below every running
+    (``kernel.chain``). ``validated`` is what a fence was compared with, as the comparison wrote
+    it: epoch, claim generation and cancel generation. Consumers read rows whose ``transaction_id`` is below every running
     transaction's, so that none is skipped.
     """
 
@@ -55,6 +59,7 @@ class History(models.Model):
     request_id = models.CharField(max_length=80)
     at = models.DateTimeField()
     body = models.JSONField(default=dict)
+    validated = models.CharField(max_length=70, null=True)  # noqa: DJ001 - none where no fence is presented
     hash = models.BinaryField(max_length=32)
     transaction_id = TransactionId(db_default=CurrentTransaction())
 
@@ -65,7 +70,19 @@ class History(models.Model):
             one_of("actor_kind", ActorKind),
             one_of("source", Source),
         ]
-        triggers = append_only("history")
+        triggers = [
+            *append_only("history"),
+            pgtrigger.Trigger(
+                name="acceptance_was_validated",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Insert,
+                condition=pgtrigger.Condition(
+                    f"NEW.validated IS NULL AND (NEW.verb IN ({_FENCED}) OR (NEW.verb = 'reconcile' AND NEW.actor_kind = 'AGENT'))"
+                ),
+                func="RAISE EXCEPTION 'what a fence accepted is written with what it was compared with (claim.v1 section 1)'"
+                " USING ERRCODE = 'check_violation';",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.task_id} v{self.state_version} {self.verb}"

@@ -11,7 +11,11 @@ from claims.vocabulary import Gate, ReclaimPolicy, SelfReview
 
 
 class Pool(models.Model):
-    """Members, policies, one scheduler epoch and one gate. Written rarely, read in every verb."""
+    """Members, policies, one scheduler epoch and one gate. Written rarely, read in every verb.
+
+    A task that failed or lapsed waits ``backoff_seconds``, doubled with every attempt, before
+    it may be claimed again; never longer than ``max_backoff_seconds``.
+    """
 
     name = models.CharField(max_length=120, unique=True)
     title = models.CharField(max_length=200, blank=True, default="")
@@ -24,6 +28,8 @@ class Pool(models.Model):
     max_ttl_seconds = models.IntegerField(default=3_600)
     window_seconds = models.IntegerField(default=6 * 3_600)
     max_attempts = models.IntegerField(default=3)
+    backoff_seconds = models.IntegerField(default=5)
+    max_backoff_seconds = models.IntegerField(default=900)
     late_evidence_days = models.IntegerField(default=30)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -41,6 +47,10 @@ class Pool(models.Model):
                 name="pool_ttl_fits_the_window",
             ),
             models.CheckConstraint(condition=Q(max_attempts__gte=1), name="pool_has_attempts"),
+            models.CheckConstraint(
+                condition=Q(backoff_seconds__gte=0, backoff_seconds__lte=F("max_backoff_seconds")),
+                name="pool_backs_off_within_bounds",
+            ),
         ]
         triggers = [
             refuse_when(

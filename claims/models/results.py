@@ -32,10 +32,16 @@ class EvidenceFile(models.Model):
     size = models.BigIntegerField()
     media_type = models.CharField(max_length=200)
     late = models.BooleanField(default=False)
+    validated = models.CharField(max_length=70, null=True)  # noqa: DJ001 - none where the fence was lost
     added_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["attempt_id", "sha256"], name="evidence_file_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["attempt_id", "sha256"], name="evidence_file_once"),
+            models.CheckConstraint(
+                condition=Q(late=True) | Q(validated__isnull=False), name="evidence_was_validated"
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.sha256[:12]} of {self.attempt_id}"
@@ -52,9 +58,15 @@ class StagedResult(models.Model):
     result = models.JSONField()
     evidence = models.JSONField()
     late = models.BooleanField(default=False)
+    validated = models.CharField(max_length=70, null=True)  # noqa: DJ001 - none where the fence was lost
     staged_at = models.DateTimeField()
 
     class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(late=True) | Q(validated__isnull=False), name="staged_was_validated"
+            )
+        ]
         triggers = append_only("a staged result")
 
     def __str__(self) -> str:

@@ -25,7 +25,8 @@ class Task(models.Model):
     """One unit of work. Only ``kernel`` writes it; what is long lives in ``TaskInput``.
 
     ``attempt`` is the attempt whose fence can write (CLAIMED) or be committed (DELIVERED).
-    ``history_hash`` is the head of the task's hash chain.
+    ``history_hash`` is the head of the task's hash chain. ``is_stale``: a predecessor's newer
+    revision was committed after the task opened. ``preparer`` is the person who wrote it, if any.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -50,6 +51,8 @@ class Task(models.Model):
         "claims.ReviewerGroup", on_delete=models.PROTECT, null=True, db_index=False, related_name="+"
     )
     created_by = models.CharField(max_length=200)
+    preparer = loose(settings.AUTH_USER_MODEL, null=True)
+    declares_effects = models.BooleanField(default=False)
     created_at = models.DateTimeField()
     cancel_generation = models.BigIntegerField(default=0)
     # What a change of state writes stands together at the end, so that the log holds only that.
@@ -65,6 +68,7 @@ class Task(models.Model):
     attempt = loose("claims.Attempt", null=True)
     delivery = loose("claims.Delivery", null=True)
     result_commit_id = models.UUIDField(null=True)
+    is_stale = models.BooleanField(default=False)
     history_hash = models.BinaryField(max_length=32)
 
     class Meta:
@@ -103,7 +107,8 @@ class Task(models.Model):
                 name="task_done_has_a_commit",
             ),
             models.CheckConstraint(
-                condition=Q(state=State.BLOCKED) | Q(input_digest__isnull=False),
+                condition=Q(state__in=[State.BLOCKED, State.CANCELLED, State.SUPERSEDED])
+                | Q(input_digest__isnull=False),
                 name="task_open_has_a_digest",
             ),
             models.CheckConstraint(
@@ -174,6 +179,7 @@ class Lease(models.Model):
     """How long a claim stands without renewal. Never indexed by expiry: renewals stay heap-only.
 
     One row for each CLAIMED task; ``window_ends_at`` is the absolute end of renewals.
+    ``renewed_under`` is what the last renewal's fence was compared with.
     """
 
     task = models.OneToOneField(
@@ -186,6 +192,7 @@ class Lease(models.Model):
     expires_at = models.DateTimeField()
     window_ends_at = models.DateTimeField()
     renewals = models.IntegerField(default=0)
+    renewed_under = models.CharField(max_length=70, null=True)  # noqa: DJ001 - none before a renewal
     renewed_at = models.DateTimeField(null=True)
     nudged_at = models.DateTimeField(null=True)
     extended_at = models.DateTimeField(null=True)
@@ -196,7 +203,12 @@ class Lease(models.Model):
                 "lease_generation_only_rises",
                 "NEW.claim_generation < OLD.claim_generation OR (NEW.attempt_id <> OLD.attempt_id AND NEW.claim_generation = OLD.claim_generation)",
                 "a lease passes to a newer grant only (claim.v1 section 1)",
-            )
+            ),
+            refuse_when(
+                "renewal_was_validated",
+                "NEW.renewals > OLD.renewals AND NEW.renewed_under IS NULL",
+                "a renewal is written with what its fence was compared with (claim.v1 section 1)",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -220,6 +232,7 @@ class Attempt(models.Model):
     outcome = word(AttemptOutcome, null=True)
     note = models.CharField(max_length=2_000, blank=True, default="")
     noted_at = models.DateTimeField(null=True)
+    noted_under = models.CharField(max_length=70, null=True)  # noqa: DJ001 - none before it says something
     cost = models.JSONField(null=True)
     adopted_from = models.UUIDField(null=True)
 
@@ -246,6 +259,11 @@ class Attempt(models.Model):
                 "OLD.outcome IS NOT NULL AND NEW.outcome IS DISTINCT FROM OLD.outcome"
                 " AND NOT (OLD.outcome = 'DELIVERED' AND NEW.outcome IN ('COMMITTED', 'FENCED', 'CANCELLED', 'SUPERSEDED'))",
                 "an attempt ends once (claim.v1 section 2)",
+            ),
+            refuse_when(
+                "progress_was_validated",
+                "NEW.noted_at IS DISTINCT FROM OLD.noted_at AND NEW.noted_under IS NULL",
+                "progress is written with what its fence was compared with (claim.v1 section 1)",
             ),
             never_deleted("an attempt"),
         ]

@@ -29,6 +29,16 @@ def refuse_when(name: str, condition: str, sentence: str, *, is_locked: bool = F
     )
 
 
+def refuse_new_when(name: str, condition: str, sentence: str) -> pgtrigger.Trigger:
+    """Refuse an INSERT for which ``condition`` (SQL over NEW; it may look at other rows) holds."""
+    return pgtrigger.Trigger(
+        name=name,
+        when=pgtrigger.Before,
+        operation=pgtrigger.Insert,
+        func=f"IF {condition} THEN {_refuse(sentence)} END IF; RETURN NEW;",
+    )
+
+
 def append_only(what: str) -> list[pgtrigger.Trigger]:
     """Refuse every UPDATE and DELETE."""
     return [

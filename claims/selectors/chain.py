@@ -41,4 +41,5 @@ def _line(row: History) -> dict[str, object]:
         "requestId": row.request_id,
         "at": row.at.isoformat(timespec="microseconds"),
         "body": row.body,
+        "validated": row.validated,
     }

@@ -3,33 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
 from django.contrib.auth import get_user_model
-from django.db import connection
 
-from claims import canonical, decide, kernel
+from claims import decide, kernel
 from claims.callers import Caller
-from claims.inputs import InputInvalid, NewTask, parse_input
-from claims.models import Pool, ReviewerGroup, Task, TaskInput
+from claims.decide.rows import Predecessor
+from claims.inputs import NewTask
+from claims.models import Dependency, Pool, ReviewerGroup
 from claims.models.columns import new_id
 from claims.outcomes import Adjusted, Created, CreatedTask, Refused, Why
 from claims.rights import expand
-from claims.vocabulary import ReviewPolicy, Right, State, Verb
-
-MAX_TASKS = 1_000
+from claims.transitions.beginning import Beginning, begin
+from claims.transitions.checking import MAX_TASKS, flaws
+from claims.transitions.graphs import Plan, plan
+from claims.vocabulary import Right, Verb
 
 _Names = tuple[str | None, str | None]
 
 
-@kernel.verb(Verb.CREATE, "new -> OPEN")
+@kernel.verb(Verb.CREATE, "new -> OPEN", "new -> BLOCKED")
 def create(caller: Caller, pool_name: str, tasks: Sequence[NewTask]) -> Created | Refused:
-    """new -> OPEN. One or up to 1,000 tasks, all or none of them.
+    """new -> OPEN, new -> BLOCKED. One task or a graph of up to 1,000, all or none of them.
 
-    Refused with NOT_FOUND, FORBIDDEN without the right to prepare, MALFORMED for an input that
-    is none, and UNPROCESSABLE for what makes no sense in this pool.
+    A task opens at once where all it depends on is DONE already. Refused with NOT_FOUND,
+    FORBIDDEN without the right to prepare, MALFORMED for an input that is none, and
+    UNPROCESSABLE for what makes no sense in this pool, a cycle for one.
     """
     pool = Pool.objects.filter(name=pool_name).first()
     refused = _may_prepare(caller, pool)
@@ -39,17 +41,15 @@ def create(caller: Caller, pool_name: str, tasks: Sequence[NewTask]) -> Created 
         return Refused(Why.UNPROCESSABLE, f"A call creates 1 to {MAX_TASKS} tasks.")
     people: dict[_Names, dict[str, Any]] = {}
     for position, task in enumerate(tasks):
-        refused = _flaws(pool, task, f"/tasks/{position}") or _know(pool, task, people)
+        refused = flaws(pool, task, f"/tasks/{position}") or _know(pool, task, people)
         if refused:
             return refused
+    planned = plan(pool.id, tasks)
+    if isinstance(planned, Refused):
+        return planned
 
-    numbers, now = _numbers(len(tasks))
-    return Created(
-        tuple(
-            _found(caller, pool, task, number, now, people[_names(task)])
-            for task, number in zip(tasks, numbers, strict=True)
-        )
-    )
+    kernel.share_pool(pool.id)
+    return Created(tuple(_found_all(caller, pool, tasks, planned, people)))
 
 
 @kernel.verb(
@@ -92,34 +92,6 @@ def _may_prepare(caller: Caller, pool: Pool | None) -> Refused | None:
     )
 
 
-def _flaws(pool: Pool, task: NewTask, pointer: str) -> Refused | None:
-    try:
-        parse_input(task.input)
-        canonical.canonical(task.input)
-    except InputInvalid as invalid:
-        found = tuple(f"{pointer}/input{flaw.pointer}: {flaw.message}" for flaw in invalid.flaws)
-        return Refused(Why.MALFORMED, f"The input is not one: {found[0]}.", reasons=found)
-    except canonical.NotCanonical as error:
-        return Refused(Why.MALFORMED, f"The input has no canonical form: {error}.")
-    unbounded = _out_of_bounds(task)
-    if unbounded:
-        return Refused(Why.MALFORMED, f"{pointer}/{unbounded}.")
-    if task.depends_on:
-        return Refused(
-            Why.UNPROCESSABLE, f"{pointer}/dependsOn: this server does not keep dependencies between tasks."
-        )
-    if task.review_policy is ReviewPolicy.NONE and not pool.allows_unreviewed:
-        return Refused(
-            Why.UNPROCESSABLE,
-            f"{pointer}/reviewPolicy: the pool {pool.name} asks for a review of every task.",
-        )
-    if task.ttl_seconds is not None and task.ttl_seconds > pool.max_ttl_seconds:
-        return Refused(
-            Why.UNPROCESSABLE, f"{pointer}/ttlSeconds is at most {pool.max_ttl_seconds} in this pool."
-        )
-    return None
-
-
 def _names(task: NewTask) -> _Names:
     return task.reviewer, task.reviewer_group
 
@@ -133,17 +105,6 @@ def _know(pool: Pool, task: NewTask, people: dict[_Names, dict[str, Any]]) -> Re
         return found
     people[_names(task)] = found
     return None
-
-
-def _out_of_bounds(task: NewTask) -> str | None:
-    """Which attribute the tables cannot hold, and its bounds."""
-    if not 1 <= len(task.title) <= 300:
-        return "title has from 1 to 300 characters"
-    if not 0 <= task.priority <= 9:
-        return "priority is from 0 to 9"
-    if task.max_attempts is not None and not 1 <= task.max_attempts <= MAX_TASKS:
-        return f"maxAttempts is from 1 to {MAX_TASKS}"
-    return "ttlSeconds is at least 1" if task.ttl_seconds is not None and task.ttl_seconds < 1 else None
 
 
 def _with_people(pool_id: int, attributes: Mapping[str, Any]) -> dict[str, Any] | Refused:
@@ -165,42 +126,57 @@ def _with_people(pool_id: int, attributes: Mapping[str, Any]) -> dict[str, Any] 
     return found
 
 
-def _numbers(count: int) -> tuple[list[int], datetime]:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT nextval('claims_task_number'), clock_timestamp() FROM generate_series(1, %s)", [count]
+def _found_all(
+    caller: Caller, pool: Pool, tasks: Sequence[NewTask], planned: Plan, people: dict[_Names, dict[str, Any]]
+) -> list[CreatedTask]:
+    """Every task of the call, predecessors first, in the order in which they were sent."""
+    outside = {one.lineage_id: one for one in kernel.graph.lock_predecessors(planned.lineages)}
+    numbers, now = kernel.numbers(len(tasks)), kernel.clock()
+    made: dict[int, CreatedTask] = {}
+    edges: list[Dependency] = []
+    for position in planned.order:
+        task, task_id = tasks[position], new_id()
+        before = [_as_predecessor(made[at], name) for name, at in planned.inside[position].items()]
+        before += [
+            replace(outside[lineage], node_id=name) for name, lineage in planned.outside[position].items()
+        ]
+        edges += (
+            Dependency(
+                pool=pool, successor_lineage=task_id, predecessor_lineage=one.lineage_id, node_id=one.node_id
+            )
+            for one in before
         )
-        rows = cursor.fetchall()
-    return [row[0] for row in rows], rows[0][1]
+        made[position] = begin(
+            caller,
+            Beginning(
+                task_id=task_id,
+                number=numbers[position],
+                pool_id=pool.id,
+                pool_name=pool.name,
+                title=task.title,
+                input=task.input,
+                at=now,
+                node_id=task.node_id,
+                predecessors=tuple(sorted(before, key=lambda one: one.node_id)),
+                attributes=_attributes(caller, pool, task) | people[_names(task)],
+            ),
+        )
+    Dependency.objects.bulk_create(edges)
+    return [made[position] for position in range(len(tasks))]
 
 
-def _found(
-    caller: Caller, pool: Pool, task: NewTask, number: int, now: datetime, people: Mapping[str, Any]
-) -> CreatedTask:
-    task_id, digest = new_id(), canonical.input_digest(task.input, {})
-    body = {"number": number, "title": task.title, "inputDigest": digest, "pool": pool.name}
-    head = kernel.found(caller, pool.id, task_id, now, State.OPEN, body)
-    TaskInput.objects.create(task_id=task_id, number=number, lineage_id=task_id, body=task.input)
-    Task.objects.create(
-        id=task_id,
-        number=number,
-        pool=pool,
-        lineage_id=task_id,
-        node_id=task.node_id,
-        title=task.title,
-        state=State.OPEN.value,
-        state_since=now,
-        input_digest=digest,
-        access=list(parse_input(task.input).access),
-        priority=task.priority,
-        not_before=task.not_before,
-        ttl_seconds=task.ttl_seconds or pool.ttl_seconds,
-        max_attempts=task.max_attempts or pool.max_attempts,
-        review_policy=task.review_policy.value,
-        reclaim_policy=(task.reclaim_policy or pool.reclaim_policy),
-        history_hash=head,
-        created_by=str(caller.actor),
-        created_at=now,
-        **people,
-    )
-    return CreatedTask(task_id, number, task.node_id, State.OPEN, 1, digest)
+def _as_predecessor(made: CreatedTask, node_id: str) -> Predecessor:
+    return Predecessor(made.task_id, node_id, made.task_id, made.number, made.state)
+
+
+def _attributes(caller: Caller, pool: Pool, task: NewTask) -> dict[str, Any]:
+    return {
+        "priority": task.priority,
+        "not_before": task.not_before,
+        "ttl_seconds": task.ttl_seconds or pool.ttl_seconds,
+        "max_attempts": task.max_attempts or pool.max_attempts,
+        "review_policy": task.review_policy.value,
+        "reclaim_policy": task.reclaim_policy or pool.reclaim_policy,
+        "created_by": str(caller.actor),
+        "preparer_id": caller.actor.id if caller.is_person else None,
+    }

@@ -8,9 +8,11 @@ from uuid import UUID
 from claims import decide, kernel, selectors
 from claims.callers import Caller
 from claims.decide.rows import DeliveryRow, TaskAsRead
+from claims.inputs import parse_input
 from claims.models import CanonicalCommit, Decision, Delivery
 from claims.models.columns import new_id
 from claims.outcomes import Committed, Decided, Refused, Why
+from claims.transitions.opening import settle_successors
 from claims.vocabulary import DecisionKind, DeliveryState, Verb
 
 Comments = Sequence[dict[str, object]]
@@ -30,7 +32,8 @@ def accept(
         return Refused(Why.NOT_FOUND)
     seen, delivery = taken
     commit_id = new_id()
-    change = decide.accept(seen, delivery, judgement, selectors.criteria_count(seen.task.id), commit_id)
+    specification = parse_input(selectors.specification_of(seen.task.id))
+    change = decide.accept(seen, delivery, judgement, specification, commit_id)
     if isinstance(change, Refused):
         return change
 
@@ -48,6 +51,7 @@ def accept(
         committed_at=seen.now,
     )
     advanced = kernel.advance(caller, seen, change)
+    settle_successors(caller, seen.task.lineage_id)
     return Committed(commit_id, seen.task.id, delivery.result_digest, advanced.state_version)
 
 

@@ -8,9 +8,11 @@ from claims import decide, kernel
 from claims.callers import Caller
 from claims.decide.rows import TaskAsRead
 from claims.fences import Fence
-from claims.models import CanonicalCommit, Decision, Delivery
+from claims.models import Attempt, CanonicalCommit, Decision, Delivery
 from claims.models.columns import new_id
 from claims.outcomes import Committed, Delivered, Refused, Why
+from claims.transitions.costing import Cost, with_cost
+from claims.transitions.opening import settle_successors
 from claims.transitions.results import Account, Prepared, StagedResult, keep_staged, prepare
 from claims.vocabulary import DecisionKind, Verb
 
@@ -22,6 +24,7 @@ def deliver(
     result_digest: str | None = None,
     account: Account | None = None,
     staged: StagedResult | None = None,
+    cost: Cost | None = None,
 ) -> Delivered | Refused:
     """CLAIMED -> DELIVERED. The runner hands in evidence; its lease ends, its fence can still be committed.
 
@@ -31,28 +34,27 @@ def deliver(
     prepared = prepare(caller, fence, input_digest, result_digest, staged)
     if isinstance(prepared, Refused):
         return prepared
-    return _deliver(caller, fence, prepared, account or Account())
+    return _deliver(caller, fence, prepared, account or Account(), cost)
 
 
 @kernel.verb(Verb.DELIVER, "CLAIMED -> DELIVERED")
-def _deliver(caller: Caller, fence: Fence, prepared: Prepared, account: Account) -> Delivered | Refused:
+def _deliver(
+    caller: Caller, fence: Fence, prepared: Prepared, account: Account, cost: Cost | None
+) -> Delivered | Refused:
     seen = kernel.hold(caller, fence)
     if seen is None:
         return Refused(Why.NOT_FOUND)
     delivery_id = new_id()
-    change = decide.deliver(
-        seen,
-        fence,
-        caller.actor.id,
-        prepared.handover,
-        delivery_id,
-        kernel.delivery_of_attempt(fence.attempt_id),
-    )
-    if isinstance(change, Refused | Delivered):
+    earlier = kernel.delivery_of_attempt(fence.attempt_id)
+    decided = decide.deliver(seen, fence, caller.actor.id, prepared.handover, delivery_id, earlier)
+    if isinstance(decided, Delivered):
+        return decided
+    change = with_cost(caller, fence, cost, decided)
+    if isinstance(change, Refused):
         return change
 
     if prepared.staged is not None:
-        keep_staged(fence, prepared.staged, seen.now, late=False)
+        keep_staged(fence, prepared.staged, seen.now, str(change.validated))
     delivery = _record(caller, seen, delivery_id, prepared, account)
     advanced = kernel.advance(caller, seen, change)
     return Delivered(
@@ -66,33 +68,38 @@ def commit(
     input_digest: str,
     result_digest: str | None = None,
     staged: StagedResult | None = None,
+    cost: Cost | None = None,
 ) -> Committed | Refused:
     """CLAIMED -> DONE. The canonical commit of a task that asks for no review.
 
     Refused as ``deliver`` is, and with ALREADY_COMMITTED or REVIEW_REQUIRED.
     """
-    if staged is not None and not staged.evidence and result_digest in (None, staged.digest):
+    is_plain = staged is not None and not staged.evidence and cost is None
+    if staged is not None and is_plain and result_digest in (None, staged.digest):
         committed = kernel.hot.commit(caller, fence, input_digest, staged.result, staged.digest)
         if committed is not None:
             return committed
     prepared = prepare(caller, fence, input_digest, result_digest, staged)
     if isinstance(prepared, Refused):
         return prepared
-    return _commit(caller, fence, prepared)
+    return _commit(caller, fence, prepared, cost)
 
 
 @kernel.verb(Verb.COMMIT, "CLAIMED -> DONE")
-def _commit(caller: Caller, fence: Fence, prepared: Prepared) -> Committed | Refused:
+def _commit(caller: Caller, fence: Fence, prepared: Prepared, cost: Cost | None) -> Committed | Refused:
     seen = kernel.hold(caller, fence)
     if seen is None:
         return Refused(Why.NOT_FOUND)
     commit_id = new_id()
-    change = decide.commit(seen, fence, caller.actor.id, prepared.handover, commit_id)
-    if isinstance(change, Refused | Committed):
+    decided = decide.commit(seen, fence, caller.actor.id, prepared.handover, commit_id)
+    if isinstance(decided, Committed):
+        return decided
+    change = with_cost(caller, fence, cost, decided)
+    if isinstance(change, Refused):
         return change
 
     if prepared.staged is not None:
-        keep_staged(fence, prepared.staged, seen.now, late=False)
+        keep_staged(fence, prepared.staged, seen.now, str(change.validated))
     digest = prepared.handover.staged_digest or ""
     CanonicalCommit.objects.create(
         commit_id=commit_id,
@@ -105,7 +112,16 @@ def _commit(caller: Caller, fence: Fence, prepared: Prepared) -> Committed | Ref
         committed_at=seen.now,
     )
     advanced = kernel.advance(caller, seen, change)
+    settle_successors(caller, seen.task.lineage_id)
     return Committed(commit_id, fence.task_id, digest, advanced.state_version)
+
+
+def _makers_of_adopted(attempt_id: UUID) -> set[int]:
+    """Who made what this attempt took over: the owners at the grant and now, through every adoption."""
+    chain = kernel.adopted_by(attempt_id)
+    owners = Attempt.objects.filter(id__in=chain).values_list("owner_id", "agent__owner_id")
+    delivered = Delivery.objects.filter(attempt_id__in=chain).values_list("makers", flat=True)
+    return {owner for pair in [*owners, *delivered] for owner in pair}
 
 
 def _makers_before(task_id: UUID) -> list[int]:
@@ -129,7 +145,7 @@ def _record(
         pool_id=seen.pool.id,
         attempt_id=attempt.id,
         agent_id=caller.actor.id,
-        makers=sorted({attempt.owner_id, *_makers_before(seen.task.id)}),
+        makers=sorted({attempt.owner_id, *_makers_before(seen.task.id), *_makers_of_adopted(attempt.id)}),
         round=round_number,
         input_digest=prepared.handover.input_digest,
         result_digest=digest,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from claims import decide, kernel
 from claims.callers import Caller
 from claims.fences import Fence
 from claims.models import Attempt
 from claims.outcomes import Left, Progressed, Refused, Renewed, Why
+from claims.transitions.costing import Cost, with_cost
 from claims.vocabulary import Verb
 
 
@@ -30,36 +29,37 @@ def _renew(caller: Caller, fence: Fence, extend_seconds: int) -> Renewed | Refus
     if isinstance(answer, Refused):
         return answer
 
-    kernel.keep_lease(seen, answer.lease_expires_at)
-    return answer
+    renewed, validated = answer
+    kernel.keep_lease(seen, renewed.lease_expires_at, validated)
+    return renewed
 
 
 @kernel.verb(Verb.PROGRESS)
-def progress(
-    caller: Caller, fence: Fence, note: str, cost: Mapping[str, object] | None = None
-) -> Progressed | Refused:
-    """No edge. The runner says what it is doing, and what it has cost so far."""
+def progress(caller: Caller, fence: Fence, note: str, cost: Cost | None = None) -> Progressed | Refused:
+    """No edge. The runner says what it is doing, and what it has cost so far.
+
+    From a lost fence: refused as ever, but what the ended attempt cost is kept on its own row.
+    """
     seen = kernel.hold(caller, fence)
     if seen is None:
         return Refused(Why.NOT_FOUND)
-    refused = decide.claimed(seen, fence, caller.actor.id)
-    if refused:
-        return refused
+    standing = with_cost(caller, fence, cost, decide.claimed(seen, fence, caller.actor.id))
+    if isinstance(standing, Refused):
+        return standing
 
-    columns: dict[str, object] = {"note": note, "noted_at": seen.now}
-    if cost is not None:
-        columns["cost"] = dict(cost)
-    Attempt.objects.filter(id=fence.attempt_id).update(**columns)
+    Attempt.objects.filter(id=fence.attempt_id).update(
+        note=note, noted_at=seen.now, noted_under=str(standing)
+    )
     return Progressed(fence.attempt_id)
 
 
 @kernel.verb(Verb.RELEASE, "CLAIMED -> OPEN", "CLAIMED -> HELD")
-def release(caller: Caller, fence: Fence, reason: str) -> Left | Refused:
+def release(caller: Caller, fence: Fence, reason: str, cost: Cost | None = None) -> Left | Refused:
     """CLAIMED -> OPEN, CLAIMED -> HELD. The runner gives the task back, unharmed."""
     seen = kernel.hold(caller, fence)
     if seen is None:
         return Refused(Why.NOT_FOUND)
-    change = decide.release(seen, fence, caller.actor.id, reason)
+    change = with_cost(caller, fence, cost, decide.release(seen, fence, caller.actor.id, reason))
     if isinstance(change, Refused):
         return change
 
@@ -68,12 +68,14 @@ def release(caller: Caller, fence: Fence, reason: str) -> Left | Refused:
 
 
 @kernel.verb(Verb.FAIL, "CLAIMED -> OPEN", "CLAIMED -> HELD")
-def fail(caller: Caller, fence: Fence, reason: str, retryable: bool) -> Left | Refused:
+def fail(
+    caller: Caller, fence: Fence, reason: str, retryable: bool, cost: Cost | None = None
+) -> Left | Refused:
     """CLAIMED -> OPEN, CLAIMED -> HELD. The runner could not do it; ``retryable``: another may."""
     seen = kernel.hold(caller, fence)
     if seen is None:
         return Refused(Why.NOT_FOUND)
-    change = decide.fail(seen, fence, caller.actor.id, reason, retryable)
+    change = with_cost(caller, fence, cost, decide.fail(seen, fence, caller.actor.id, reason, retryable))
     if isinstance(change, Refused):
         return change
 

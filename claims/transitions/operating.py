@@ -10,7 +10,9 @@ from claims.callers import Caller
 from claims.decide import Sighting
 from claims.decide.rows import TaskAsRead
 from claims.models import Agent
+from claims.models.columns import new_id
 from claims.outcomes import Granted, Left, Noted, Refused, Why
+from claims.transitions.revising import next_revision, take_with_graph
 from claims.vocabulary import Verb
 
 
@@ -74,18 +76,27 @@ def nudge(caller: Caller, task_id: UUID, sighting: Sighting) -> Noted | Refused:
     return Noted(task_id, advanced.state_version)
 
 
-@kernel.verb(Verb.REQUEUE, "HELD -> OPEN")
+@kernel.verb(Verb.REQUEUE, "HELD -> OPEN", "HELD -> SUPERSEDED", "new -> OPEN", "new -> BLOCKED")
 def requeue(caller: Caller, task_id: UUID, sighting: Sighting) -> Left | Refused:
-    """HELD -> OPEN. An operator lets a held task be claimed again; its attempts start anew."""
-    seen = _take(caller, task_id)
+    """HELD -> OPEN. An operator lets a held task be claimed again; its attempts start anew.
+
+    HELD -> SUPERSEDED, new -> OPEN where its input is stale: the answer names the next revision,
+    which is pinned to the results there are now.
+    """
+    seen = take_with_graph(caller, task_id) if caller.is_at_hand else None
     if seen is None:
         return Refused(Why.NOT_FOUND)
-    change = decide.requeue(seen, sighting)
+    next_id = new_id()
+    change = decide.requeue(seen, sighting, next_id)
     if isinstance(change, Refused):
         return change
 
     advanced = kernel.advance(caller, seen, change)
-    return Left(task_id, advanced.state, advanced.state_version)
+    if not seen.task.is_stale:
+        return Left(task_id, advanced.state, advanced.state_version)
+    body = selectors.specification_of(task_id) or {}
+    new = next_revision(caller, seen, next_id, advanced.claim_generation, Verb.REQUEUE, body)
+    return Left(new.task_id, new.state, new.state_version)
 
 
 @kernel.verb(Verb.LAPSE, "CLAIMED -> OPEN", "CLAIMED -> HELD")

@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from django.db.models import Q
+
 from claims import canonical, decide, evidence, kernel, selectors
 from claims.callers import Caller
 from claims.canonical import Item
 from claims.fences import Fence
 from claims.inputs import parse_input
-from claims.models import EvidenceFile
+from claims.models import Attempt, EvidenceFile
 from claims.models import StagedResult as StagedRow
 from claims.outcomes import Refused, Why
 from claims.vocabulary import Source
@@ -71,14 +73,17 @@ def prepare(
         return Refused(Why.NOT_FOUND)
     specification = parse_input(body)
     named = staged.digest if staged else result_digest
-    handover = decide.Handover(input_digest, named, digest, decide.missing_evidence(specification, items))
+    missing = decide.missing_evidence(specification, items)
+    handover = decide.Handover(input_digest, named, digest, missing, tuple(specification.effects))
     facts = evidence.establish(specification, items, ran_here=caller.source is Source.WORKER)
     return Prepared(handover, staged, facts)
 
 
 def absent_files(fence: Fence, staged: StagedResult) -> Refused | None:
-    """Refuse a manifest that names bytes this attempt has not uploaded, or another size."""
-    have = dict(EvidenceFile.objects.filter(attempt_id=fence.attempt_id).values_list("sha256", "size"))
+    """Refuse a manifest that names bytes this attempt neither uploaded nor adopted, or another size."""
+    adopted = Attempt.objects.filter(id=fence.attempt_id).values("adopted_from")
+    theirs = EvidenceFile.objects.filter(Q(attempt_id=fence.attempt_id) | Q(attempt_id__in=adopted))
+    have = dict(theirs.values_list("sha256", "size"))
     wrong = [item.name for item in staged.evidence if have.get(item.sha256) != item.size]
     if not wrong:
         return None
@@ -89,8 +94,11 @@ def absent_files(fence: Fence, staged: StagedResult) -> Refused | None:
     )
 
 
-def keep_staged(fence: Fence, staged: StagedResult, at: datetime, *, late: bool) -> None:
-    """Store a staged result once, in the caller's transaction and under its task's lock."""
+def keep_staged(fence: Fence, staged: StagedResult, at: datetime, validated: str | None) -> None:
+    """Store a staged result once, in the caller's transaction and under its task's lock.
+
+    ``validated`` is what the fence was compared with; None keeps it apart as late.
+    """
     of_attempt = StagedRow.objects.filter(attempt_id=fence.attempt_id)
     if of_attempt.filter(result_digest=staged.digest).exists():
         return
@@ -101,6 +109,33 @@ def keep_staged(fence: Fence, staged: StagedResult, at: datetime, *, late: bool)
         result_digest=staged.digest,
         result=staged.result,
         evidence=[item.as_json() for item in staged.evidence],
-        late=late,
+        late=validated is None,
+        validated=validated,
         staged_at=at,
+    )
+    _keep_adopted(fence, staged, validated)
+
+
+def _keep_adopted(fence: Fence, staged: StagedResult, validated: str | None) -> None:
+    """Make bytes of an adopted attempt this attempt's own once its manifest names them.
+
+    Theirs may be late evidence, which is forgotten after some days; a delivery's is not.
+    """
+    adopted = Attempt.objects.filter(id=fence.attempt_id).values("adopted_from")
+    named = [item.sha256 for item in staged.evidence]
+    theirs = EvidenceFile.objects.filter(attempt_id__in=adopted, sha256__in=named)
+    EvidenceFile.objects.bulk_create(
+        (
+            EvidenceFile(
+                attempt_id=fence.attempt_id,
+                task_id=fence.task_id,
+                sha256=sha256,
+                size=size,
+                media_type=media_type,
+                late=validated is None,
+                validated=validated,
+            )
+            for sha256, size, media_type in theirs.values_list("sha256", "size", "media_type")
+        ),
+        ignore_conflicts=True,
     )

@@ -23,12 +23,18 @@ def add_file(caller: Caller, fence: Fence, sha256: str, size: int, media_type: s
     if isinstance(standing, Refused):
         return standing
 
-    _, is_late = standing
+    _, validated = standing
     Blob.objects.bulk_create([Blob(sha256=sha256, size=size)], ignore_conflicts=True)
     _, is_new = EvidenceFile.objects.get_or_create(
         attempt_id=fence.attempt_id,
         sha256=sha256,
-        defaults={"task_id": fence.task_id, "size": size, "media_type": media_type, "late": is_late},
+        defaults={
+            "task_id": fence.task_id,
+            "size": size,
+            "media_type": media_type,
+            "late": validated is None,
+            "validated": validated,
+        },
     )
     return FileKept(sha256, size, is_new)
 
@@ -48,13 +54,15 @@ def stage(
     if isinstance(standing, Refused):
         return standing
 
-    now, is_late = standing
-    keep_staged(fence, staged, now, late=is_late)
-    return Staged(staged.digest, is_late)
+    now, validated = standing
+    keep_staged(fence, staged, now, validated)
+    return Staged(staged.digest, validated is None)
 
 
-def _standing(caller: Caller, fence: Fence) -> tuple[datetime, bool] | Refused:
-    """The clock, and whether the fence has lost its authority; NOT_FOUND for another's attempt.
+def _standing(caller: Caller, fence: Fence) -> tuple[datetime, str | None] | Refused:
+    """The clock, and what the fence was compared with, None where it lost its authority.
+
+    NOT_FOUND for another's attempt.
 
     Late evidence is that of a fence which was granted once. One that never was is refused.
     """
@@ -62,10 +70,12 @@ def _standing(caller: Caller, fence: Fence) -> tuple[datetime, bool] | Refused:
     granted = _granted(caller, fence)
     if seen is None or granted is None:
         return Refused(Why.NOT_FOUND)
-    refused = decide.claimed(seen, fence, caller.actor.id)
-    if refused is not None and (refused.why is Why.ALREADY_DELIVERED or fence != granted):
-        return refused
-    return seen.now, refused is not None
+    standing = decide.claimed(seen, fence, caller.actor.id)
+    if not isinstance(standing, Refused):
+        return seen.now, str(standing)
+    if standing.why is Why.ALREADY_DELIVERED or fence != granted:
+        return standing
+    return seen.now, None
 
 
 def _granted(caller: Caller, fence: Fence) -> Fence | None:

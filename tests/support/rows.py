@@ -41,7 +41,7 @@ EPOCH, GENERATION, CANCELS, VERSION, ATTEMPTS = 7, 5, 0, 9, 1
 INPUT, RESULT, SUBJECT = (f"sha256:{letter * 64}" for letter in "abc")
 OTHER_DIGEST = f"sha256:{'d' * 64}"
 
-POOL = PoolRow(1, "billing", EPOCH, Gate.OPEN, SelfReview.REFUSED, False, 3_600, 21_600)
+POOL = PoolRow(1, "billing", EPOCH, Gate.OPEN, SelfReview.REFUSED, False, 3_600, 21_600, 0, 0)
 RUNNER = AgentRow(AGENT, "agent-7", OWNER, frozenset(), False, True)
 LEASE = LeaseRow(NOW + timedelta(seconds=60), NOW + timedelta(hours=6), 300, 0, None, None)
 ATTEMPT_ROW = AttemptRow(ATTEMPT, AGENT, "agent-7", OWNER, GENERATION, EPOCH, True)
@@ -54,6 +54,7 @@ _OPEN = TaskRow(
     ttl_seconds=300, max_attempts=3, attempts_used=ATTEMPTS, rounds=0, review_policy=ReviewPolicy.REVIEW,
     reclaim_policy=ReclaimPolicy.MANUAL, reviewer_id=None, reviewer_group_id=None, preferred_runner_id=None, runner_id=None,
     attempt_id=None, delivery_id=None, result_commit_id=None, history_hash=bytes(32),
+    lineage_id=TASK, revision=1, declares_effects=False, is_stale=False, preparer_id=None,
 )  # fmt: skip
 
 

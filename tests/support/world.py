@@ -215,6 +215,7 @@ def fence_but(fence: Fence, **changes: Any) -> Fence:
 def a_world(**policies: Any) -> World:
     """A new pool with a preparer, a reviewer, an operator, an owner of agents, and two agents."""
     mark = f"{next(_serial)}-{uuid4().hex[:6]}"
+    policies.setdefault("backoff_seconds", 0)
     pool = Pool.objects.create(name=f"pool-{mark}", scheduler_epoch=next_epoch(), **policies)
     people = [
         get_user_model().objects.create_user(f"{role}-{mark}")

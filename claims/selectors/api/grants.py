@@ -20,22 +20,25 @@ from claims.selectors.api.rows import Row, raw_json, rows
 
 @dataclass(frozen=True, slots=True)
 class GrantParts:
-    """``round`` is the number the attempt's delivery will have."""
+    """``round`` is the number the attempt's delivery will have; ``adopted`` what an operator gave it to go on from."""
 
     number: int
     title: str
     input: orjson.Fragment | Mapping[str, object]
     round: int
     last_review: Row | None
+    adopted: Row | None = None
 
 
 def parts_of_grants(fences: Sequence[Fence]) -> dict[UUID, GrantParts]:
     """The parts of several grants, by attempt."""
     found = rows(
         "SELECT f.attempt_id, t.number, t.title, i.body,"
-        " CASE WHEN t.rounds = 0 THEN 1 ELSE 1 + (SELECT count(*) FROM claims_delivery d WHERE d.task_id = t.id AND d.claim_generation < f.generation) END"
+        " CASE WHEN t.rounds = 0 THEN 1 ELSE 1 + (SELECT count(*) FROM claims_delivery d WHERE d.task_id = t.id AND d.claim_generation < f.generation) END,"
+        " a.adopted_from IS NOT NULL"
         " FROM unnest(%s::uuid[], %s::uuid[], %s::bigint[]) AS f(task_id, attempt_id, generation)"
-        " JOIN claims_task t ON t.id = f.task_id JOIN claims_taskinput i ON i.task_id = t.id",
+        " JOIN claims_task t ON t.id = f.task_id JOIN claims_taskinput i ON i.task_id = t.id"
+        " JOIN claims_attempt a ON a.id = f.attempt_id",
         [
             [fence.task_id for fence in fences],
             [fence.attempt_id for fence in fences],
@@ -50,8 +53,32 @@ def parts_of_grants(fences: Sequence[Fence]) -> dict[UUID, GrantParts]:
             raw_json(row[3]),
             row[4],
             review_before(*generations[row[0]]) if row[4] > 1 else None,
+            adopted_evidence(row[0]) if row[5] else None,
         )
         for row in found
+    }
+
+
+def adopted_evidence(attempt_id: UUID) -> Row | None:
+    """What an attempt goes on from by an operator's decision: its delivery's result, else what was staged last.
+
+    What the adopted attempt stages later is not part of it, so that the answer stays the same.
+    """
+    found = rows(
+        "SELECT s.attempt_id, s.result_digest, s.result, s.evidence FROM claims_attempt a"
+        " JOIN claims_stagedresult s ON s.attempt_id = a.adopted_from LEFT JOIN claims_delivery d ON d.attempt_id = s.attempt_id"
+        " WHERE a.id = %s::uuid AND s.staged_at <= a.started_at AND (d.id IS NULL OR d.result_digest = s.result_digest)"
+        " ORDER BY s.position DESC LIMIT 1",
+        [attempt_id],
+    )
+    if not found:
+        return None
+    row = found[0]
+    return {
+        "attemptId": row[0],
+        "resultDigest": row[1],
+        "result": raw_json(row[2]),
+        "evidence": raw_json(row[3]),
     }
 
 

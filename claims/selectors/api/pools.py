@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from claims.rights import expand
+from claims.selectors import drain
 from claims.selectors.api.rows import Row, named, rows
 from claims.vocabulary import State
 
@@ -44,8 +45,6 @@ def pool_now(pool_id: int) -> Row:
         " max_ttl_seconds, window_seconds, max_attempts, late_evidence_days FROM claims_pool WHERE id = %s::bigint",
         [pool_id],
     )[0]
-    counts = _counts(pool_id)
-    claimed, delivered = counts[State.CLAIMED], counts[State.DELIVERED]
     return {
         "pool": row["pool"],
         "title": row["title"],
@@ -61,13 +60,9 @@ def pool_now(pool_id: int) -> Row:
             "maxAttempts": row["max_attempts"],
             "lateEvidenceDays": row["late_evidence_days"],
         },
-        "counts": counts,
+        "counts": _counts(pool_id),
         "countsStopAt": CAP,
-        "drain": {
-            "drained": not claimed and not delivered,
-            "claimed": claimed,
-            "awaitingDecision": delivered,
-        },
+        "drain": drain.status(pool_id).as_json(),
     }
 
 

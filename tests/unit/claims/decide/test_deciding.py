@@ -11,6 +11,7 @@ import pytest
 from claims import decide
 from claims.decide import Change, Judgement
 from claims.decide.rows import DeliveryRow, PersonRow, TaskAsRead
+from claims.inputs import parse_input
 from claims.outcomes import Refused, Why
 from claims.rights import expand
 from claims.vocabulary import AttemptOutcome, DeliveryState, Gate, Right, SelfReview, State, Verdict
@@ -35,8 +36,11 @@ from tests.support.rows import (
 Decide = Callable[[TaskAsRead, DeliveryRow, Judgement], Change | Refused]
 
 
+TWO_CRITERIA = parse_input({"task": "Say it", "acceptance": [{"text": "one"}, {"text": "two"}]})
+
+
 def accept(seen: TaskAsRead, delivery: DeliveryRow, judgement: Judgement) -> Change | Refused:
-    return decide.accept(seen, delivery, judgement, 2, COMMIT)
+    return decide.accept(seen, delivery, judgement, TWO_CRITERIA, COMMIT)
 
 
 DECISIONS: list[Decide] = [accept, decide.request_changes, decide.reject]

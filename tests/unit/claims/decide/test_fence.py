@@ -32,15 +32,16 @@ from tests.support.rows import (
 )
 
 
-def lost(refused: Refused | None) -> object:
-    assert refused is not None
+def lost(refused: decide.Validated | Refused) -> object:
+    assert isinstance(refused, Refused)
     assert refused.why is Why.FENCED
     return refused.extra["lost"]
 
 
 def test_the_fence_of_the_attempt_that_holds_the_task_has_authority() -> None:
-    assert decide.authority(a_claimed_task(), a_fence(), AGENT) is None
-    assert decide.authority(a_delivered_task(), a_fence(), AGENT, INPUT) is None
+    compared = decide.Validated(EPOCH, GENERATION, CANCELS)
+    assert decide.authority(a_claimed_task(), a_fence(), AGENT) == compared
+    assert decide.authority(a_delivered_task(), a_fence(), AGENT, INPUT) == compared
 
 
 def test_a_fence_from_an_earlier_scheduler_epoch_is_fenced() -> None:

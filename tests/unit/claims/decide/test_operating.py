@@ -16,6 +16,7 @@ from claims.rights import expand
 from claims.vocabulary import AttemptOutcome, Gate, ReclaimPolicy, Right, State
 from tests.support.rows import (
     AGENT,
+    COMMIT,
     NOW,
     a_claimed_task,
     a_delivered_task,
@@ -46,6 +47,10 @@ def why(answer: Change | Refused) -> Why:
 def change(answer: Change | Refused | None) -> Change:
     assert isinstance(answer, Change), answer
     return answer
+
+
+def requeue(seen: TaskAsRead, sighting: Sighting) -> Change | Refused:
+    return decide.requeue(seen, sighting, COMMIT)
 
 
 @each_verb
@@ -84,9 +89,9 @@ def test_a_task_that_is_not_claimed_has_nothing_to_operate_on(verb: Operate) -> 
         assert why(verb(operator, a_sighting(operator))) is Why.NOT_CLAIMED
 
 
-@pytest.mark.parametrize("verb", [*OF_A_CLAIM, decide.requeue])
+@pytest.mark.parametrize("verb", [*OF_A_CLAIM, requeue])
 def test_only_an_operator_operates_and_a_stranger_sees_nothing(verb: Operate) -> None:
-    seen = quiet(a_claimed_task()) if verb is not decide.requeue else a_held_task()
+    seen = quiet(a_claimed_task()) if verb is not requeue else a_held_task()
     for rights, expected in (
         ([], Why.NOT_FOUND),
         ([Right.REVIEWER], Why.FORBIDDEN),
@@ -96,9 +101,9 @@ def test_only_an_operator_operates_and_a_stranger_sees_nothing(verb: Operate) ->
         assert why(verb(by, a_sighting(seen))) is expected
 
 
-@pytest.mark.parametrize("verb", [*OF_A_CLAIM, decide.requeue])
+@pytest.mark.parametrize("verb", [*OF_A_CLAIM, requeue])
 def test_an_operator_must_say_why(verb: Operate) -> None:
-    seen = quiet(a_claimed_task()) if verb is not decide.requeue else a_held_task()
+    seen = quiet(a_claimed_task()) if verb is not requeue else a_held_task()
     assert why(verb(seen, a_sighting(seen, reason=" "))) is Why.UNPROCESSABLE
 
 
@@ -181,14 +186,14 @@ def test_a_nudge_marks_the_lease_and_leaves_its_end_alone() -> None:
 
 def test_a_held_task_is_requeued_and_its_attempts_start_anew() -> None:
     seen = a_held_task(attempts_used=3)
-    made = change(decide.requeue(seen, a_sighting(seen)))
+    made = change(requeue(seen, a_sighting(seen)))
     assert (made.target, made.reason, made.columns) == (State.OPEN, "", {"attempts_used": 0})
 
 
 def test_a_task_that_is_not_held_or_moved_cannot_be_requeued() -> None:
-    assert why(decide.requeue(an_open_task(), a_sighting(an_open_task()))) is Why.NOT_HELD
+    assert why(requeue(an_open_task(), a_sighting(an_open_task()))) is Why.NOT_HELD
     moved = a_sighting(a_held_task(), expected_state_version=1)
-    assert why(decide.requeue(a_held_task(), moved)) is Why.STALE_STATE
+    assert why(requeue(a_held_task(), moved)) is Why.STALE_STATE
 
 
 def test_the_sweep_opens_an_expired_auto_claim() -> None:

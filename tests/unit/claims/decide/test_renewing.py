@@ -11,6 +11,7 @@ from claims.decide.rows import TaskAsRead
 from claims.outcomes import Refused, Renewed, Why
 from tests.support.rows import (
     AGENT,
+    EPOCH,
     GENERATION,
     NOW,
     POOL,
@@ -24,8 +25,10 @@ from tests.support.rows import (
 
 def renewed(seen: TaskAsRead, seconds: int = 300) -> Renewed:
     answer = decide.renew(seen, a_fence(), AGENT, seconds)
-    assert isinstance(answer, Renewed), answer
-    return answer
+    assert not isinstance(answer, Refused), answer
+    told, compared = answer
+    assert (compared.scheduler_epoch, compared.claim_generation) == (EPOCH, GENERATION)
+    return told
 
 
 def refusal(seen: TaskAsRead, seconds: int) -> Refused:

@@ -108,7 +108,7 @@ def test_a_change_may_not_write_what_only_the_kernel_moves(world: World) -> None
     caller = world.person(world.preparer)
     seen = kernel.take(caller, task_id)
     assert seen is not None
-    for column in ("claim_generation", "state_version", "input_digest", "state", "cancel_generation"):
+    for column in ("claim_generation", "state_version", "state", "lineage_id", "history_hash"):
         with no_change(task_id), pytest.raises(KeyError):
             kernel.advance(caller, seen, Change(Verb.ADJUST, State.OPEN, columns={column: 9}))
 

@@ -1,4 +1,4 @@
-"""A connection that ends while COMMIT is on its way: nobody knows, and that is what is answered."""
+"""A connection that ends while COMMIT is on its way: PostgreSQL is asked what became of it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def execute(statement: str) -> None:
         cursor.execute(statement)
 
 
-def test_a_release_whose_commit_is_cut_off_is_unknown_and_may_be_asked_again(
+def test_a_release_whose_commit_is_known_to_have_failed_says_that_nothing_was_changed(
     world: World, mended: None
 ) -> None:
     granted = world.claimed()
@@ -49,7 +49,7 @@ def test_a_release_whose_commit_is_cut_off_is_unknown_and_may_be_asked_again(
     execute(_CUT)
     answer = transitions.release(caller, granted.fence, "not mine")
     assert isinstance(answer, Refused)
-    assert answer.why is Why.OUTCOME_UNKNOWN
+    assert answer.why is Why.BUSY
     execute(_MEND)
     assert isinstance(transitions.release(caller, granted.fence, "not mine"), Left)
 
