@@ -20,6 +20,9 @@ from claims.vocabulary import EffectMode, EvidenceKind, ReclaimPolicy, ReviewPol
 NAME = re.compile(r"[a-z0-9_.-]{1,120}")
 """Ids that people choose: pools, agents, nodes, slots, labels, evidence."""
 
+TASK_NUMBER = re.compile(r"T-([0-9]{1,15})")
+"""How people name a task that exists."""
+
 Text = Annotated[str, Field(min_length=1, max_length=20_000)]
 Line = Annotated[str, Field(min_length=1, max_length=2_000)]
 Glob = Annotated[str, Field(min_length=1, max_length=500)]

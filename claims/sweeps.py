@@ -24,7 +24,7 @@ from django.db import connection
 from claims import evidence, kernel, transitions
 from claims.callers import sweep_caller
 from claims.evidence.storage import path_of
-from claims.outcomes import Left
+from claims.outcomes import EffectMoved, Left
 
 log = structlog.get_logger(__name__)
 
@@ -40,8 +40,26 @@ _DUE: LiteralString = """SELECT l.task_id FROM claims_lease l JOIN claims_task t
    OR (t.reclaim_policy = 'AUTO' AND l.expires_at <= clock_timestamp()))
  AND NOT l.task_id = ANY(%s::uuid[]) ORDER BY l.expires_at LIMIT %s::int"""
 
+_OVERDUE: LiteralString = """SELECT e.id FROM claims_effect e JOIN claims_permit p ON p.id = e.permit_id
+ WHERE e.state = 'EXECUTING' AND p.deadline <= clock_timestamp() AND NOT e.id = ANY(%s::text[])
+ ORDER BY p.deadline LIMIT %s::int"""
+
 _DISABLED: LiteralString = """SELECT DISTINCT l.agent_id FROM claims_lease l JOIN claims_agent g ON g.id = l.agent_id
  WHERE g.is_disabled LIMIT %s::int"""
+
+_UNOPENED: LiteralString = """SELECT t.id FROM claims_task t WHERE t.state = 'BLOCKED' AND NOT EXISTS (
+ SELECT 1 FROM claims_dependency d JOIN LATERAL (SELECT n.state FROM claims_taskinput i JOIN claims_task n ON n.id = i.task_id
+   WHERE i.lineage_id = d.predecessor_lineage ORDER BY i.revision DESC LIMIT 1) newest ON true
+ WHERE d.successor_lineage = t.lineage_id AND newest.state <> 'DONE') LIMIT %s::int"""
+
+_OUTDATED: LiteralString = """SELECT DISTINCT p.task_id FROM claims_taskinput i JOIN claims_task newer ON newer.id = i.task_id AND newer.state = 'DONE'
+ JOIN claims_task older ON older.lineage_id = i.lineage_id AND older.revision < i.revision
+ JOIN claims_dependency d ON d.predecessor_lineage = i.lineage_id
+ JOIN claims_taskinput s ON s.lineage_id = d.successor_lineage
+ JOIN claims_pin p ON p.task_id = s.task_id AND p.predecessor_id = older.id
+ JOIN claims_task t ON t.id = p.task_id AND NOT t.is_stale AND t.state IN ('OPEN', 'CLAIMED', 'DELIVERED', 'HELD', 'DONE')
+ WHERE i.revision > 1 AND NOT EXISTS (SELECT 1 FROM claims_taskinput j WHERE j.lineage_id = i.lineage_id AND j.revision > i.revision)
+ LIMIT %s::int"""
 
 _FORGET_LATE: LiteralString = """DELETE FROM claims_evidencefile WHERE id IN (
  SELECT f.id FROM claims_evidencefile f JOIN claims_task t ON t.id = f.task_id JOIN claims_pool p ON p.id = t.pool_id
@@ -63,6 +81,7 @@ class Swept:
     lapsed: int = 0
     held: int = 0
     keys: int = 0
+    permits: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +94,10 @@ class Collected:
 
 
 def sweep(budget_seconds: float = BUDGET_SECONDS) -> Swept:
-    """One round over claims and keys; the time of a round that went through is kept for operators."""
-    swept = Swept(lapse_due(budget_seconds), hold_disabled(), kernel.expire_keys())
+    """One round over claims, permits and keys; the time of a round that went through is kept for operators."""
+    swept = Swept(
+        lapse_due(budget_seconds), hold_disabled(), kernel.expire_keys(), expire_permits(budget_seconds)
+    )
     cache.set(LAST_GOOD, _clock().isoformat(), None)
     return swept
 
@@ -105,6 +126,30 @@ def lapse_due(budget_seconds: float = BUDGET_SECONDS) -> int:
             return lapsed
 
 
+def expire_permits(budget_seconds: float = BUDGET_SECONDS) -> int:
+    """Write down that permits' deadlines have passed: EXECUTING -> UNKNOWN; how many effects.
+
+    They read as UNKNOWN from that moment on anyway; this puts them on the operators' list.
+    """
+    end, expired = time.monotonic() + budget_seconds, 0
+    stuck: list[str] = []
+    while True:
+        due = [row[0] for row in _rows(_OVERDUE, [stuck, BATCH])]
+        for effect_id in due:
+            moved = _tried(
+                lambda effect_id=effect_id: transitions.expire_permit(sweep_caller(), effect_id),  # type: ignore[misc]
+                effect_id,
+            )
+            if isinstance(moved, EffectMoved):
+                expired += 1
+            else:
+                stuck.append(effect_id)
+            if time.monotonic() > end:
+                return expired
+        if len(due) < BATCH:
+            return expired
+
+
 def hold_disabled() -> int:
     """Send what disabled agents still hold to HELD, in case that was interrupted; how many tasks."""
     held = 0
@@ -112,6 +157,19 @@ def hold_disabled() -> int:
         left = _tried(lambda agent_id=agent_id: transitions.disable_agent(sweep_caller(), agent_id), agent_id)  # type: ignore[misc]
         held += len(left) if isinstance(left, list) else 0
     return held
+
+
+def settle_graphs() -> int:
+    """Open, hold or mark what a commit should have settled along its edges; how many tasks.
+
+    None on a healthy database: a commit settles its successors in its own transaction.
+    """
+    due = [row[0] for statement in (_UNOPENED, _OUTDATED) for row in _rows(statement, [BATCH])]
+    moved = [
+        _tried(lambda task_id=task_id: transitions.settle(sweep_caller(), task_id), task_id)  # type: ignore[misc]
+        for task_id in due
+    ]
+    return sum(isinstance(left, Left) for left in moved)
 
 
 def collect(shard: int | None = None) -> Collected:

@@ -18,7 +18,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.events import AliasEvent, DocumentStartEvent, NodeEvent
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from claims.inputs import NAME, InputInvalid, NewTask, parse_input
+from claims.inputs import NAME, TASK_NUMBER, InputInvalid, NewTask, parse_input
 from claims.vocabulary import ReclaimPolicy, ReviewPolicy
 
 Word = TypeVar("Word", ReviewPolicy, ReclaimPolicy)
@@ -35,6 +35,16 @@ _KEYS_WITHIN = {
     "": _INPUT_KEYS + _OTHER_KEYS,
     "/scope": ("files", "excluded"),
     "/acceptance/*": ("text", "proof"),
+    "/effects/*": (
+        "slot",
+        "mode",
+        "target",
+        "serialKey",
+        "lookup",
+        "required",
+        "permitSeconds",
+        "settleSeconds",
+    ),
     "/evidence/*": ("kind", "name", "run", "path", "page", "widths", "criteria"),
 }
 
@@ -276,9 +286,9 @@ class _Attributes:
     def _names(self, key: str) -> tuple[str, ...]:
         value = self.body.get(key) or []
         if not isinstance(value, list) or not all(
-            isinstance(name, str) and NAME.fullmatch(name) for name in value
+            isinstance(name, str) and (NAME.fullmatch(name) or TASK_NUMBER.fullmatch(name)) for name in value
         ):
-            self._wrong(key, "must be a list of node ids")
+            self._wrong(key, "must be a list of node ids, or of tasks such as T-1042")
             return ()
         return tuple(value)
 

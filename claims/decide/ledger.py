@@ -76,7 +76,7 @@ def unresolved(seen: TaskAsRead, slots: Sequence[Slot]) -> Refused | None:
     ]
     if not in_the_way:
         return None
-    return refuse(seen, Why.EFFECTS_UNRESOLVED, "; ".join(in_the_way).capitalize() + ".", *in_the_way)
+    return refuse(seen, Why.EFFECTS_UNRESOLVED, f"Not settled: {'; '.join(in_the_way)}.", *in_the_way)
 
 
 def _is_provided(seen: TaskAsRead, slot: Slot, declared: Collection[str]) -> bool:

@@ -82,6 +82,7 @@ class Task(models.Model):
                 name="task_preferred",
             ),
             models.Index(F("pool"), F("state"), F("state_since"), name="task_board"),
+            models.Index(F("id"), condition=Q(state="BLOCKED"), name="task_blocked"),
         ]
         constraints = [
             one_of("state", State),
@@ -169,6 +170,7 @@ class TaskInput(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["lineage_id", "revision"], name="input_one_a_revision")
         ]
+        indexes = [models.Index(fields=["lineage_id"], condition=Q(revision__gt=1), name="input_revised")]
         triggers = append_only("an input")
 
     def __str__(self) -> str:

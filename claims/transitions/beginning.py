@@ -107,7 +107,8 @@ def keep_pins(task_id: UUID, predecessors: tuple[Predecessor, ...]) -> None:
 
 
 def _waits(predecessors: tuple[Predecessor, ...]) -> str:
-    return decide.blocked_by(predecessors).capitalize()[:500]
+    said = decide.blocked_by(predecessors)
+    return (said[:1].upper() + said[1:])[:500]
 
 
 def _told(new: Beginning, digest: str | None) -> dict[str, object]:

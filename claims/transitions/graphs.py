@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from uuid import UUID
 
-from claims.inputs import NewTask
+from claims.inputs import TASK_NUMBER, NewTask
 from claims.models import TaskInput
 from claims.outcomes import Refused, Why
-
-_NUMBER = re.compile(r"[Tt]-([0-9]{1,15})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +72,7 @@ def _ordered(
 
 def _existing(pool_id: int, names: Sequence[str]) -> dict[str, UUID]:
     """The lineages that names of existing tasks stand for; a name that stands for none is left out."""
-    numbers = {name: int(found[1]) for name in names if (found := _NUMBER.fullmatch(name))}
+    numbers = {name: int(found[1]) for name in names if (found := TASK_NUMBER.fullmatch(name))}
     ids = {name: UUID(name) for name in names if name not in numbers and _is_id(name)}
     if not numbers and not ids:
         return {}

@@ -12,7 +12,7 @@ from claims.outcomes import Created, Refused, Revised
 from claims.transitions import Answer
 from claims.vocabulary import EffectState, Source, State, Verb
 from tests.support.walks import Walk, walks
-from tests.support.world import World, a_specification, judgement
+from tests.support.world import DIFF, World, a_specification, judgement
 
 
 def graph(world: World, **edges: tuple[str, ...]) -> dict[str, UUID]:
@@ -26,9 +26,9 @@ def graph(world: World, **edges: tuple[str, ...]) -> dict[str, UUID]:
     return {task.node_id: task.task_id for task in made.tasks}
 
 
-def finish(world: World, task_id: UUID) -> None:
+def finish(world: World, task_id: UUID, content: bytes = DIFF) -> None:
     """Claim, deliver and accept a task."""
-    delivery = world.delivered(granted=world.claimed(task_id=task_id))
+    delivery = world.delivered(granted=world.claimed(task_id=task_id), content=content)
     answer = transitions.accept(world.person(world.reviewer), delivery.id, judgement(delivery))
     assert not isinstance(answer, Refused), answer
 
