@@ -17,12 +17,16 @@ RETRY: dict[Retry, str] = {
 }
 
 ACTIONS: dict[str, str] = {
+    "abandon": "Abandon an effect that was prepared and is not to be sent.",
     "claim": "Claim the task, with what you have read now.",
     "claim-next": "Stop this work, and claim the next task.",
     "deliver": "Deliver what there is.",
+    "effect": "Read the effect: its state, its permit, its etag, and what was seen of it.",
+    "execute": "Ask for the permit again, with a new Idempotency-Key, when that has changed.",
     "pool": "Read the pool for its epoch and gate.",
     "read": "Read the task as it is now.",
     "reassign": "An operator can give the task to another agent.",
+    "reconcile": "Follow the slot's look-up and say what it saw; an operator can settle it in the browser.",
     "release": "Release the claim and say why.",
     "release-quiet": "An operator can release the claim.",
     "request-changes": "Request changes, or give what is missing.",

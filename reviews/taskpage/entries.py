@@ -1,7 +1,6 @@
 """One entry of a task's timeline in words: what happened, who did it, under which fence. Pure.
 
-Promises: every verb of the history has its sentence; a word of an agent or a person stands in quotes;
-what is not known is left out rather than guessed.
+Promises: a word of an agent or a person stands in quotes; equal refusals in a row are one entry.
 """
 
 from __future__ import annotations
@@ -14,31 +13,10 @@ from uuid import UUID
 from claims.models import History, Refusal
 from claims.selectors.tasks import TimelinePage
 from claims.vocabulary import ActorKind, AttemptOutcome, Verb
-from reviews.shell.words import span
+from reviews.taskpage.telling import TRIED, chip_of, hint_of, quote_of, sentence_of
 
 _LOST = ("FENCED", "CANCELLED", "STALE_INPUT")
 """Refusals that say that authority was lost: drawn as a panel on the lane that went dashed."""
-
-_TRIED = {
-    Verb.CLAIM: "claim it",
-    Verb.RENEW: "renew the lease",
-    Verb.PROGRESS: "report progress",
-    Verb.ADD_FILE: "add a file",
-    Verb.STAGE: "stage a result",
-    Verb.RELEASE: "give it back",
-    Verb.FAIL: "report a failure",
-    Verb.DELIVER: "deliver",
-    Verb.COMMIT: "commit",
-    Verb.ACCEPT: "accept",
-    Verb.REQUEST_CHANGES: "request changes",
-    Verb.REJECT: "reject",
-    Verb.ADJUST: "change it",
-    Verb.RELEASE_QUIET: "release the claim",
-    Verb.REASSIGN: "reassign it",
-    Verb.EXTEND_ONCE: "extend the lease",
-    Verb.NUDGE: "nudge the runner",
-    Verb.REQUEUE: "requeue it",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +96,11 @@ def _change(row: History, page: TimelinePage) -> Entry:
     return Entry(
         at=row.at,
         who=row.actor_name if row.actor_kind != ActorKind.SYSTEM else "",
-        text=_sentence(row),
+        text=sentence_of(row),
         fence=_fence(row, page) if grants else None,
-        chip=_chip(row),
-        hint=_hint(row),
-        quote=str(body.get("reason", "")),
+        chip=chip_of(row),
+        hint=hint_of(row),
+        quote=quote_of(row),
         attempt=UUID(ended) if ended else row.attempt_id,
         new_attempt=row.attempt_id if grants else None,
         before=row.from_state or "",
@@ -140,69 +118,8 @@ def _fence(row: History, page: TimelinePage) -> tuple[int | None, int | None]:
     return (int(epoch) if epoch is not None else None, row.claim_generation)
 
 
-_SENTENCES = {
-    Verb.CREATE: "{written}",
-    Verb.ADJUST: "changed how it is scheduled",
-    Verb.CLAIM: "claimed it",
-    Verb.CLAIM_NEXT: "claimed it",
-    Verb.RELEASE: "gave it back, {moved}",
-    Verb.FAIL: "{failed}, {moved}",
-    Verb.DELIVER: "delivered round {round}",
-    Verb.COMMIT: "committed the result, no review asked for",
-    Verb.ACCEPT: "accepted round {round}",
-    Verb.REQUEST_CHANGES: "requested changes to round {round}",
-    Verb.REJECT: "rejected round {round}, {moved}",
-    Verb.RELEASE_QUIET: "released the claim, {moved}",
-    Verb.REASSIGN: "gave it to {runner}",
-    Verb.EXTEND_ONCE: "gave the claim one more term",
-    Verb.NUDGE: "asked the runner for a sign of life",
-    Verb.REQUEUE: "put it back, attempts start anew",
-    Verb.LAPSE: "The claim lapsed, {moved}",
-    Verb.DISABLE_AGENT: "switched the agent off, {moved}",
-}
-
-
-def _sentence(row: History) -> str:
-    """What happened, in words; the verb itself where there are none for it yet."""
-    sentence = _SENTENCES.get(row.verb)  # type: ignore[call-overload]
-    if sentence is None:
-        return str(row.verb)
-    return str(sentence).format(
-        moved=f"gen {row.claim_generation - 1} became {row.claim_generation}",
-        failed="failed" if row.body.get("retryable", True) else "failed for good",
-        round=row.body.get("round", ""),
-        written="The task was written" if row.actor_kind == ActorKind.SYSTEM else "wrote the task",
-        runner=row.body.get("runner", "another agent"),
-    )
-
-
-def _chip(row: History) -> str:
-    if row.to_state == "HELD":
-        return "HELD"
-    return row.to_state if row.verb in (Verb.DELIVER, Verb.ACCEPT, Verb.COMMIT) else ""
-
-
-def _hint(row: History) -> str:
-    body, parts = row.body, []
-    if row.verb == Verb.REQUEST_CHANGES:
-        parts.append(
-            f"{body['runner']} keeps the task"
-            if "runner" in body
-            else "its agent cannot take it now: open to others"
-        )
-    if body.get("ttlSeconds"):
-        parts.append(f"lease of {span(body['ttlSeconds'])}")
-    if body.get("held"):
-        parts.append(str(body["held"]))
-    if body.get("ended") == AttemptOutcome.FENCED:
-        parts.append("its epoch had ended")
-    if row.verb == Verb.ADJUST:
-        parts += [str(name) for name in body.get("changed", body) if isinstance(name, str)]
-    return ", ".join(parts)
-
-
 def _refusal(row: Refusal, page: TimelinePage) -> Entry:
-    tried = _TRIED.get(row.verb, row.verb)  # type: ignore[call-overload]
+    tried = TRIED.get(row.verb, row.verb)  # type: ignore[call-overload]
     lost = row.why in _LOST
     return Entry(
         at=row.at,

@@ -10,7 +10,7 @@ import pytest
 from claims.lifecycle import EDGES
 from claims.vocabulary import State
 from reviews.shell import words
-from reviews.taskpage import entries
+from reviews.taskpage import telling
 
 NB = "\N{NO-BREAK SPACE}"
 
@@ -55,7 +55,7 @@ def test_every_state_has_a_sign_a_word_and_an_icon_that_exists() -> None:
 
 
 def test_every_verb_of_an_edge_has_its_sentence_in_the_timeline() -> None:
-    assert {edge.verb for edge in EDGES} <= set(entries._SENTENCES)
+    assert {edge.verb for edge in EDGES} <= set(telling.SENTENCES)
 
 
 def test_a_claim_is_quiet_before_it_is_anything_else() -> None:

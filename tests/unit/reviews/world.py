@@ -168,7 +168,12 @@ class World:
             EvidenceFile.objects.get_or_create(
                 attempt_id=fence.attempt_id,
                 sha256=hashlib.sha256(text).hexdigest(),
-                defaults={"task_id": task.pk, "size": len(text), "media_type": "text/plain"},
+                defaults={
+                    "task_id": task.pk,
+                    "size": len(text),
+                    "media_type": "text/plain",
+                    "validated": "13.1.0",
+                },
             )
         outcome = transitions.deliver(
             as_agent(self.agents[agent]),
