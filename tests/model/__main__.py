@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import time
 
+from config.up.launch import say
 from config.up.spin import INSTALL, found_spin
 from tests.model.checking import NotChecked, checked
 from tests.model.runs import ENDINGS, HONEST, LIMITS, MUTANTS, RUNS, Run
@@ -25,19 +26,19 @@ def main(names: list[str]) -> int:
     """Run those that are named, or all; the exit status."""
     tools = found_spin()
     if tools is None:
-        print(f"The model needs Spin and a C compiler on PATH: sudo {INSTALL}", file=sys.stderr)
+        say(f"The model needs Spin and a C compiler on PATH: sudo {INSTALL}")
         return 2
     unknown = set(names) - {run.name for run in RUNS}
     if unknown:
-        print(f"No run has the name {', '.join(sorted(unknown))}.", file=sys.stderr)
+        say(f"No run has the name {', '.join(sorted(unknown))}.")
         return 2
     failed: list[str] = []
     for title, runs in PARTS:
         chosen = [run for run in runs if not names or run.name in names]
         if chosen:
-            print(f"\n{title}")
+            say(f"\n{title}")
         failed += [run.name for run in chosen if not shown(run, *tools)]
-    print(f"\nNot as it must be: {', '.join(failed)}." if failed else "\nAll as it must be.")
+    say(f"\nNot as it must be: {', '.join(failed)}." if failed else "\nAll as it must be.")
     return 1 if failed else 0
 
 
@@ -47,17 +48,16 @@ def shown(run: Run, spin: str, compiler: str) -> bool:
     try:
         answer = checked(run, spin, compiler)
     except NotChecked as failure:
-        print(f"  {run.name}: {failure}", file=sys.stderr)
+        say(f"  FAIL {run.name}: {failure}")
         return False
     expected = answer.is_expected(run)
     outcome = answer.broken or "all hold"
-    print(
+    say(
         f"  {'ok  ' if expected else 'FAIL'} {run.name:<48} {outcome:<29} "
-        f"{answer.states:>9} states {time.monotonic() - began:6.1f} s  {run.says}",
-        flush=True,
+        f"{answer.states:>9} states {time.monotonic() - began:6.1f} s  {run.says}"
     )
-    for statement in answer.dead if run.breaks is None else ():
-        print(f"       never reached: {statement}")
+    for statement in answer.dead if run.is_whole else ():
+        say(f"       never reached: {statement}")
     return expected
 
 

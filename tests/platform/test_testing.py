@@ -31,12 +31,21 @@ def test_a_tier_that_waits_for_a_browser_fails_in_ci_alone(
     assert testing.summarise(results) == 1
 
 
+def test_a_model_that_waits_for_spin_is_named_and_fails_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CI", "1")
+
+    assert testing.summarise([("tests", "passed", 1.0), ("model", "waits for Spin", 0.0)]) == 0
+    assert "model did not run" in capsys.readouterr().out
+
+
 def test_an_ordinary_user_is_told_the_one_command_that_brings_a_browser(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(testing.os, "getuid", lambda: 1000)
 
-    testing.install_chromium()
+    testing.install("Chromium", "the browser tests", testing.CHROMIUM_INSTALL)
 
     assert capsys.readouterr().out == (
         "There is no Chromium here; the browser tests wait for one: "
