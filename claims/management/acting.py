@@ -16,13 +16,14 @@ from django.contrib.auth.models import User
 from django.core.management.base import CommandError
 
 from claims.callers import Actor, Caller
-from claims.models import Pool, TaskInput
+from claims.models import Effect, Pool, TaskInput
 from claims.outcomes import Refused, Why
 from claims.vocabulary import ActorKind, Source
 
 T = TypeVar("T")
 
 _TASK = re.compile(r"(?:T-)?([0-9]{1,18})", re.ASCII)
+_EFFECT = re.compile(r"[0-9a-f]{12,64}", re.ASCII)
 
 
 def add_person(parser: ArgumentParser) -> None:
@@ -58,6 +59,19 @@ def task_id_of(written: str) -> UUID:
     if task_id is None:
         raise CommandError(f"There is no task {written}; name it like T-1042.")
     return task_id
+
+
+def effect_named(written: str) -> Effect:
+    """The effect of this effectId, or of so much of it that it is the only one.
+
+    Raises ``CommandError`` where there is none, or more than one.
+    """
+    is_id = _EFFECT.fullmatch(written) is not None
+    found = list(Effect.objects.filter(id__startswith=written).order_by("id")[:2]) if is_id else []
+    if len(found) != 1:
+        how_many = "More than one" if found else "No"
+        raise CommandError(f"{how_many} effect begins with {written}; give 12 characters of its id or more.")
+    return found[0]
 
 
 def answered(outcome: T | Refused, caller: Caller, about: str) -> T:

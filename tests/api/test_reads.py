@@ -39,7 +39,11 @@ def test_a_pool_shows_its_counts_and_what_keeps_it_from_being_drained(world: Wor
     world.delivered()
     body = agent.get(f"/pools/{world.pool.name}").body
     assert (body["counts"]["OPEN"], body["counts"]["CLAIMED"], body["counts"]["DELIVERED"]) == (1, 1, 1)
-    assert body["drain"] == {"drained": False, "claimed": 1, "awaitingDecision": 1}
+    drain = body["drain"]
+    assert drain["drained"] is False
+    assert (drain["claims"]["count"], drain["claims"]["quiet"], drain["deliveries"]["count"]) == (1, 0, 1)
+    assert drain["effects"] == {"count": 0, "blockers": []}
+    assert drain["deliveries"]["blockers"][0]["what"] == "round 1"
     assert body["policies"]["allowsUnreviewed"] is True
 
 
