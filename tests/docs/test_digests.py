@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from pathlib import Path
@@ -19,6 +20,12 @@ VECTOR = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 VECTORS = {found["name"]: found for found in VECTOR.finditer(PAGE.read_text(encoding="utf-8"))}
+
+EFFECT = re.compile(
+    r"^\| `(?P<task>[0-9a-f-]{36})` \| (?P<node>`[^`]+`|\(empty\)) \| `(?P<slot>[^`]+)` \| `(?P<id>[0-9a-f]{64})` \|$",
+    re.MULTILINE,
+)
+EFFECTS = [found.groupdict() for found in EFFECT.finditer(PAGE.read_text(encoding="utf-8"))]
 
 
 def value(name: str) -> Any:
@@ -78,3 +85,24 @@ def test_a_subject_is_exactly_the_seven_values_the_page_names() -> None:
         line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| subject digest")
     )
     assert set(value("Subject digest")) == set(re.findall(r"`([a-zA-Z]+)`", row.split("; ids")[0]))
+
+
+def node_of(effect: dict[str, str]) -> str:
+    return "" if effect["node"] == "(empty)" else effect["node"].strip("`")
+
+
+@pytest.mark.parametrize("effect", EFFECTS, ids=lambda effect: effect["id"][:12])
+def test_a_published_effect_id_is_what_the_code_computes(effect: dict[str, str]) -> None:
+    assert canonical.effect_id(UUID(effect["task"]), node_of(effect), effect["slot"]) == effect["id"]
+
+
+def test_the_published_bytes_of_the_first_effect_id_have_that_digest() -> None:
+    written = PAGE.read_text(encoding="utf-8").split("in hexadecimal:\n\n```\n")[1].split("\n```")[0]
+    assert hashlib.sha256(bytes.fromhex(written)).hexdigest() == EFFECTS[0]["id"]
+
+
+def test_effect_ids_are_published_with_and_without_a_node_and_are_all_different() -> None:
+    assert {bool(node_of(effect)) for effect in EFFECTS} == {True, False}
+    assert len({effect["id"] for effect in EFFECTS}) == len(EFFECTS) == 4
+    letters = {node_of(effect) + effect["slot"] for effect in EFFECTS}
+    assert len(letters) < len(EFFECTS), "two are made of the same letters"
