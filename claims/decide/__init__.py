@@ -64,6 +64,7 @@ from claims.decide.operating import (
 )
 from claims.decide.pools import PoolAsRead, gate, raise_epoch
 from claims.decide.reconciling import Look, reconcile, reconcile_as_operator, write_off
+from claims.decide.seeing import observe
 
 __all__ = [
     "Adoption",
@@ -124,6 +125,7 @@ __all__ = [
     "not_claimable",
     "not_eligible",
     "nudge",
+    "observe",
     "open_up",
     "outdate",
     "prepare",

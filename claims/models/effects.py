@@ -56,7 +56,10 @@ class Effect(models.Model):
 
     class Meta:
         indexes = [
-            models.Index(fields=["pool", "state"], condition=Q(state__in=_IN_DOUBT), name="effect_in_doubt")
+            models.Index(fields=["pool", "state"], condition=Q(state__in=_IN_DOUBT), name="effect_in_doubt"),
+            models.Index(
+                fields=["pool", "mode"], condition=Q(state=EffectState.PREPARED), name="effect_prepared"
+            ),
         ]
         constraints = [
             one_of("mode", EffectMode),

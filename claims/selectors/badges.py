@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from django.db.models import QuerySet
 
 from claims.models import Task
-from claims.selectors import inbox
+from claims.selectors import approvals, doubts, inbox
 from claims.selectors.board import COUNT_LIMIT, quiet
 from claims.selectors.seen import SeenPool, ids_with
 from claims.vocabulary import ReclaimPolicy, Right
 
 
 def reviews_waiting(person_id: int, pools: Sequence[SeenPool]) -> int:
-    """Deliveries that wait for this person: the inbox's waiting buckets together. Bounded."""
-    return inbox.waiting(person_id, pools).order_by()[: COUNT_LIMIT + 1].count()
+    """What waits for this person's word: the inbox's waiting buckets and its effects. Bounded."""
+    deliveries = inbox.waiting(person_id, pools).order_by()[: COUNT_LIMIT + 1].count()
+    return deliveries + len(approvals.waiting(person_id, pools))
 
 
 def quiet_claims(pool_ids: Sequence[int]) -> QuerySet[Task]:
@@ -24,5 +25,6 @@ def quiet_claims(pool_ids: Sequence[int]) -> QuerySet[Task]:
 
 
 def operations_waiting(pools: Sequence[SeenPool]) -> int:
-    """Quiet claims of the pools this person operates. Bounded."""
-    return quiet_claims(ids_with(pools, Right.OPERATOR)).order_by()[: COUNT_LIMIT + 1].count()
+    """Quiet claims and effects in doubt of the pools this person operates. Bounded."""
+    ids = ids_with(pools, Right.OPERATOR)
+    return quiet_claims(ids).order_by()[: COUNT_LIMIT + 1].count() + doubts.count(ids)

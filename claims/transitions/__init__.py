@@ -26,6 +26,7 @@ from claims.transitions.pools import gate, raise_epoch
 from claims.transitions.reconciling import reconcile, reconcile_as_operator, write_off
 from claims.transitions.results import Account, StagedResult
 from claims.transitions.revising import Answer, acknowledge, cancel, revise
+from claims.transitions.seeing import observe
 from claims.transitions.staging import add_file, stage
 from claims.transitions.tools import accept_tool
 
@@ -57,6 +58,7 @@ __all__ = [
     "hand_back",
     "lapse",
     "nudge",
+    "observe",
     "prepare",
     "progress",
     "raise_epoch",

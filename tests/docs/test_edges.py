@@ -34,9 +34,8 @@ ALSO_TELLS = {
 }
 """Verbs that history names beside the one that was called: one sweep repairs both omissions."""
 
-TOLD_OF_OTHERS = {Verb.OUTDATE, Verb.OBSERVE}
-"""Nobody calls these. A commit outdates what was built on the result before, and what a runner says with
-a lost fence is observed."""
+TOLD_OF_OTHERS = {Verb.OUTDATE}
+"""Nobody calls this: a commit outdates what was built on the result before."""
 
 
 def modules() -> list[str]:
