@@ -272,7 +272,11 @@ inline release_quiet() {
 
 inline requeue() {
 	if
+#ifdef REQUEUE_REOPENS_DONE
+	:: state == HELD || state == DONE -> state = OPEN
+#else
 	:: state == HELD -> state = OPEN
+#endif
 	:: else
 	fi
 }

@@ -71,6 +71,7 @@ MUTANTS: tuple[Run, ...] = (
     _mutant("COMMIT_CHECKS_NO_CANCEL", "a commit does not ask whether the task was cancelled", 5),
     _mutant("COMMIT_BEFORE_EFFECTS", "a commit does not ask whether effects are resolved", 30),
     _mutant("CANCEL_NEVER_TOO_LATE", "a cancel is accepted after the commit", 5),
+    _mutant("REQUEUE_REOPENS_DONE", "a committed task can be opened again", 2),
     _mutant("RENEW_REVIVES_LOST", "a renewal compares no generation", 20),
     _mutant("EPOCH_READ_BEFORE_LOCK", "the epoch is read in the statement that waits for the lock", 4),
     _mutant("RAISE_TAKES_NO_LOCK", "a raise does not wait for the transactions in flight", 4),

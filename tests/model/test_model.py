@@ -9,7 +9,7 @@ import pytest
 
 from config.up.spin import INSTALL, found_spin
 from tests.model.checking import MODEL, NotChecked, answer, checked
-from tests.model.runs import ENDINGS, HONEST, LIMITS, MUTANTS, RUNS, Run
+from tests.model.runs import ENDINGS, HONEST, LIMITS, MUTANTS, PROPERTIES, RUNS, Run
 
 README = (MODEL / "README.md").read_text(encoding="utf-8")
 
@@ -65,6 +65,10 @@ def test_every_check_that_can_be_taken_out_of_the_model_has_a_run() -> None:
     }
 
     assert asked - {"REACHED"} == flags
+
+
+def test_every_property_is_broken_by_a_mutant() -> None:
+    assert {run.breaks for run in MUTANTS} == set(PROPERTIES.values())
 
 
 @pytest.mark.parametrize("run", RUNS[1:], ids=names(RUNS[1:]))
