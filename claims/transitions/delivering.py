@@ -39,7 +39,7 @@ def deliver(
 
 @kernel.verb(Verb.DELIVER, "CLAIMED -> DELIVERED")
 def _deliver(
-    caller: Caller, fence: Fence, prepared: Prepared, account: Account, cost: Cost | None
+    caller: Caller, fence: Fence, prepared: Prepared, account: Account, cost: Cost | None = None
 ) -> Delivered | Refused:
     seen = kernel.hold(caller, fence)
     if seen is None:
@@ -86,7 +86,9 @@ def commit(
 
 
 @kernel.verb(Verb.COMMIT, "CLAIMED -> DONE")
-def _commit(caller: Caller, fence: Fence, prepared: Prepared, cost: Cost | None) -> Committed | Refused:
+def _commit(
+    caller: Caller, fence: Fence, prepared: Prepared, cost: Cost | None = None
+) -> Committed | Refused:
     seen = kernel.hold(caller, fence)
     if seen is None:
         return Refused(Why.NOT_FOUND)
