@@ -47,6 +47,47 @@ class ReviewAnswer(Answer):
     attemptId: UUID
 
 
+class AdoptedAnswer(Answer):
+    """What an operator gave the runner to go on from; its files may be named in the next manifest."""
+
+    attemptId: UUID
+    resultDigest: str
+    result: Any
+    evidence: list[dict[str, Any]]
+
+
+class EarlierEffectAnswer(Answer):
+    """An effect of the task or of an earlier revision, as it was when the claim was granted.
+
+    ``acknowledged``: what the preparer said of an earlier revision's effect; true where it counts.
+    """
+
+    effectId: str
+    taskId: UUID
+    revision: int
+    slot: str
+    mode: str
+    target: str
+    state: str
+    payloadDigest: str
+    payload: Any
+    preparedAt: datetime
+    acknowledged: bool | None
+
+
+class PredecessorAnswer(Answer):
+    """The result that the input is pinned to. ``result`` is null where a grant has no room for it."""
+
+    nodeId: str
+    taskId: UUID
+    number: int
+    resultDigest: str
+    resultCommitId: UUID
+    attemptId: UUID
+    result: Any
+    evidence: list[dict[str, Any]] | None
+
+
 class GrantAnswer(Answer):
     """A claim: the fence, and everything the work needs."""
 
@@ -63,9 +104,9 @@ class GrantAnswer(Answer):
     windowEndsAt: datetime
     round: int
     lastReview: ReviewAnswer | None
-    effects: list[Any]
-    predecessors: list[Any]
-    adoptedEvidence: None
+    effects: list[EarlierEffectAnswer]
+    predecessors: list[PredecessorAnswer]
+    adoptedEvidence: AdoptedAnswer | None
 
 
 class GrantsAnswer(Answer):
@@ -150,6 +191,27 @@ class AdjustedAnswer(Answer):
     taskId: UUID
     stateVersion: int
     changed: list[str]
+
+
+class RevisedAnswer(CreatedTaskAnswer):
+    """``supersedes`` is the revision before; ``revision`` counts from 1."""
+
+    revision: int
+    supersedes: UUID
+
+
+class CancelledAnswer(Answer):
+    taskId: UUID
+    state: str
+    cancelGeneration: int
+    stateVersion: int
+
+
+class AcknowledgedAnswer(Answer):
+    taskId: UUID
+    effectId: str
+    counts: bool
+    stateVersion: int
 
 
 class SeenPoolAnswer(Answer):

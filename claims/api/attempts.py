@@ -43,7 +43,6 @@ from claims.vocabulary import Scope
 
 DELIVERING = Door(Scope.DELIVER, body=True)
 RENEWING = Door(Scope.DELIVER, body=True, renews=True)
-MOST_COST_BYTES = 20_000
 
 
 class WaitQuery(Schema):
@@ -101,7 +100,7 @@ def renew(request: HttpRequest, attempt_id: str, body: RenewBody) -> HttpRespons
     """The lease runs ``extendSeconds`` from now, never shorter than it ran. Works after expiry, too."""
     visit = visit_of(request)
     outcome = transitions.renew(
-        visit.caller(key_required=False), _fence(visit, body.fence), body.extendSeconds
+        visit.caller(key_required=False), fence_of(visit, body.fence), body.extendSeconds
     )
     return rendering.answer(visit, outcome, rendering.renewed)
 
@@ -134,10 +133,8 @@ def renewals(request: HttpRequest, body: RenewalsBody) -> HttpResponse:
 def progress(request: HttpRequest, attempt_id: str, body: ProgressBody) -> HttpResponse:
     """Say what is being done, and what it has cost so far."""
     visit = visit_of(request)
-    if body.cost is not None:
-        _plain_json(body.cost, "cost", MOST_COST_BYTES)
     outcome = transitions.progress(
-        visit.caller(key_required=False), _fence(visit, body.fence), body.note, body.cost
+        visit.caller(key_required=False), fence_of(visit, body.fence), body.note, body.told_cost()
     )
     return rendering.answer(visit, outcome, rendering.progressed)
 
@@ -152,7 +149,9 @@ def progress(request: HttpRequest, attempt_id: str, body: ProgressBody) -> HttpR
 def release(request: HttpRequest, attempt_id: str, body: ReleaseBody) -> HttpResponse:
     """Give the task back, unharmed."""
     visit = visit_of(request)
-    outcome = transitions.release(visit.caller(key_required=True), _fence(visit, body.fence), body.reason)
+    outcome = transitions.release(
+        visit.caller(key_required=True), fence_of(visit, body.fence), body.reason, body.told_cost()
+    )
     return rendering.answer(visit, outcome, rendering.left)
 
 
@@ -167,7 +166,11 @@ def fail(request: HttpRequest, attempt_id: str, body: FailBody) -> HttpResponse:
     """Say that it could not be done; ``retryable``: another try may help."""
     visit = visit_of(request)
     outcome = transitions.fail(
-        visit.caller(key_required=True), _fence(visit, body.fence), body.reason, body.retryable
+        visit.caller(key_required=True),
+        fence_of(visit, body.fence),
+        body.reason,
+        body.retryable,
+        body.told_cost(),
     )
     return rendering.answer(visit, outcome, rendering.left)
 
@@ -178,7 +181,7 @@ def stage(request: HttpRequest, attempt_id: str, body: StageBody) -> HttpRespons
     visit = visit_of(request)
     staged = _staged(body.result, body.evidence)
     outcome = transitions.stage(
-        visit.caller(key_required=False), _fence(visit, body.fence), staged, body.resultDigest
+        visit.caller(key_required=False), fence_of(visit, body.fence), staged, body.resultDigest
     )
     return rendering.answer(visit, outcome, rendering.staged)
 
@@ -191,11 +194,12 @@ def deliver(request: HttpRequest, attempt_id: str, body: DeliverBody) -> HttpRes
     visit = visit_of(request)
     outcome = transitions.deliver(
         visit.caller(key_required=False),
-        _fence(visit, body.fence),
+        fence_of(visit, body.fence),
         body.inputDigest,
         body.resultDigest,
         Account(body.summary, body.needs, body.claims),
         _inline(body),
+        body.told_cost(),
     )
     return rendering.answer(visit, outcome, rendering.delivered)
 
@@ -208,10 +212,11 @@ def commit(request: HttpRequest, attempt_id: str, body: CommitBody) -> HttpRespo
     visit = visit_of(request)
     outcome = transitions.commit(
         visit.caller(key_required=False),
-        _fence(visit, body.fence),
+        fence_of(visit, body.fence),
         body.inputDigest,
         body.resultDigest,
         _inline(body),
+        body.told_cost(),
     )
     return rendering.answer(visit, outcome, rendering.committed)
 
@@ -229,7 +234,7 @@ def _place(visit: Visit) -> selectors.AttemptPlace:
     return visit.attempt
 
 
-def _fence(visit: Visit, body: FenceBody) -> Fence:
+def fence_of(visit: Visit, body: FenceBody) -> Fence:
     """The fence of the body, which must be of the attempt in the address and of that attempt's task."""
     place, fence = _place(visit), body.fence()
     if fence.attempt_id != place.attempt_id:

@@ -23,15 +23,19 @@ from claims.api.fields import (
     Seconds,
     Sha256,
     Summary,
+    TaskName,
     Title,
     word_of,
 )
 from claims.canonical import Item
+from claims.cost import LONGEST_NAME, LONGEST_TEXT, MOST_LABELS, MOST_SECONDS
 from claims.fences import Fence
 from claims.inputs import NewTask
 from claims.vocabulary import EvidenceKind, ReclaimPolicy, ReviewPolicy
 
 Priority = Annotated[int, Field(ge=0, le=9)]
+CostName = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
+CostText = Annotated[str, Field(max_length=LONGEST_TEXT)]
 Attempts = Annotated[int, Field(ge=1, le=100)]
 
 
@@ -73,18 +77,47 @@ class RenewalsBody(Body):
     renewals: Annotated[list[RenewBody], Field(min_length=1, max_length=500)]
 
 
-class ProgressBody(Body):
+class MoneyBody(Body):
+    """An amount as a decimal in text, so that no digit is lost."""
+
+    amount: Annotated[str, Field(pattern=r"^[0-9]{1,12}(\.[0-9]{1,9})?$")]
+    currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")]
+
+
+class CostBody(Body):
+    """What the attempt has cost so far: totals, which never fall. What is left out stays as it was."""
+
+    seconds: Annotated[float, Field(ge=0, le=MOST_SECONDS)] | None = None
+    tokens: Count | None = None
+    money: MoneyBody | None = None
+    labels: Annotated[dict[CostName, CostText | int | float], Field(max_length=MOST_LABELS)] | None = None
+
+    def told(self) -> dict[str, Any]:
+        """The parts that were sent, as the verbs take them."""
+        return self.model_dump(exclude_none=True)
+
+
+class Costed(Body):
+    """A verb that may say what the attempt has cost. Kept also when the fence turns out to be lost."""
+
+    cost: CostBody | None = None
+
+    def told_cost(self) -> dict[str, Any] | None:
+        """The cost as the verbs take it; None where none came along."""
+        return self.cost.told() if self.cost else None
+
+
+class ProgressBody(Costed):
     fence: FenceBody
     note: Note
-    cost: dict[str, Any] | None = None
 
 
-class ReleaseBody(Body):
+class ReleaseBody(Costed):
     fence: FenceBody
     reason: Reason
 
 
-class FailBody(Body):
+class FailBody(Costed):
     fence: FenceBody
     reason: Reason
     retryable: bool
@@ -118,7 +151,7 @@ class StageBody(Body):
     resultDigest: Digest | None = None
 
 
-class CommitBody(Body):
+class CommitBody(Costed):
     """``result`` and ``evidence`` may come along; they are then staged in the same transaction."""
 
     fence: FenceBody
@@ -155,7 +188,7 @@ class TaskFields(Body):
     reclaimPolicy: word_of(ReclaimPolicy) | None = None  # type: ignore[valid-type]
     ttlSeconds: Seconds | None = None
     nodeId: Name | None = None
-    dependsOn: Annotated[list[Name], Field(max_length=1_000)] = Field(default_factory=list)
+    dependsOn: Annotated[list[TaskName], Field(max_length=1_000)] = Field(default_factory=list)
 
     def new_task(self) -> NewTask:
         """The task as ``create`` takes it."""

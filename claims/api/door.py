@@ -29,6 +29,7 @@ from claims.selectors import api as selectors
 from claims.vocabulary import ActorKind, Scope, Source, TokenKind
 
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
+_EFFECT_ID = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_.:-]{1,80}", re.ASCII)
 _KEY = re.compile(r'"?([A-Za-z0-9_.:~+=-]{1,255})"?', re.ASCII)
 _JSON = re.compile(r"application/json(?:\s*;\s*charset=\"?utf-8\"?)?", re.ASCII | re.IGNORECASE)
@@ -48,6 +49,7 @@ class Visit:
     task_id: UUID | None = None
     attempt: selectors.AttemptPlace | None = None
     delivery_id: UUID | None = None
+    effect_id: str = ""
     pool_id: int = 0
     pool_name: str = ""
     body: Any = None
@@ -115,7 +117,7 @@ class Visit:
 class Door:
     """What a call needs: a scope, and which fields its address may carry after the ``?``.
 
-    ``body``: it carries a JSON document. ``renews``: it has the brake of renewals.
+    ``also``: another scope that opens it. ``body``: it carries a JSON document. ``renews``: it has the brake of renewals.
     ``attempts``: a token that is good for one attempt may call it.
     """
 
@@ -124,12 +126,14 @@ class Door:
     body: bool = False
     renews: bool = False
     attempts: bool = True
+    also: Scope | None = None
 
     def __call__(self, request: HttpRequest) -> Visit:
         """Let the caller in, or raise ``Refusal``."""
         token = _recognised(request)
-        if self.scope.value not in token.scopes:
-            raise Refusal(Why.FORBIDDEN, f"This token does not have the scope {self.scope.value}.")
+        opening = [scope.value for scope in (self.scope, self.also) if scope]
+        if token.scopes.isdisjoint(opening):
+            raise Refusal(Why.FORBIDDEN, f"This token does not have the scope {' or '.join(opening)}.")
         if token.kind is TokenKind.ATTEMPT and not self.attempts:
             raise Refusal(Why.FORBIDDEN, "This token is good for its attempt only.")
         if is_too_often(token.token_id, "renew" if self.renews else "call"):
@@ -220,6 +224,11 @@ def _look(visit: Visit, request: HttpRequest) -> None:
     elif "delivery_id" in named:
         visit.delivery_id = parse_id(named["delivery_id"])
         _see_task(visit, selectors.task_of_delivery(visit.delivery_id))
+    elif "effect_id" in named:
+        if _EFFECT_ID.fullmatch(named["effect_id"]) is None:
+            raise Refusal(Why.NOT_FOUND)
+        visit.effect_id = named["effect_id"]
+        _see_task(visit, selectors.task_of_effect(visit.effect_id))
     elif "task_id" in named:
         _see_task(visit, parse_id(named["task_id"]))
 

@@ -84,9 +84,12 @@ Digest = Annotated[
     str, PlainValidator(_digest), WithJsonSchema({"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"})
 ]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+EffectId = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Count = Annotated[int, Field(ge=0, le=2**53 - 1)]
 Seconds = Annotated[int, Field(ge=1, le=7 * 86_400)]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9_.-]{1,120}$")]
+TaskName = Annotated[str, Field(pattern=r"^(?:[a-z0-9_.-]{1,120}|T-[0-9]{1,15})$")]
+"""A node of the same call, or a task of the pool by its number or its id."""
 Person = Annotated[str, Field(min_length=1, max_length=150), BeforeValidator(_one_line)]
 Title = Annotated[str, Field(min_length=1, max_length=300), BeforeValidator(_one_line)]
 Note = Annotated[str, Field(max_length=2_000), BeforeValidator(_plain)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Body
@@ -58,11 +59,9 @@ def create(request: HttpRequest, body: Body[CreateBody]) -> HttpResponse:
 def adjust(request: HttpRequest, task_id: str, body: AdjustBody) -> HttpResponse:
     """Change scheduling attributes; none of them enters the input digest."""
     visit = visit_of(request)
-    if visit.task_id is None:
-        raise Refusal(Why.NOT_FOUND)
-    expected = _expected(visit, body.expectedStateVersion)
-    outcome = transitions.adjust(visit.caller(key_required=True), visit.task_id, body.attributes(), expected)
-    return rendering.answer(visit, _precondition(visit, outcome), rendering.adjusted)
+    expected = expected_version(visit, body.expectedStateVersion)
+    outcome = transitions.adjust(visit.caller(key_required=True), task_of(visit), body.attributes(), expected)
+    return rendering.answer(visit, precondition(visit, outcome), rendering.adjusted)
 
 
 @api.post(
@@ -75,16 +74,14 @@ def adjust(request: HttpRequest, task_id: str, body: AdjustBody) -> HttpResponse
 def claim(request: HttpRequest, task_id: str, body: ClaimBody) -> HttpResponse:
     """Claim one task as it was seen."""
     visit = visit_of(request)
-    if visit.task_id is None:
-        raise Refusal(Why.NOT_FOUND)
-    expected = _expected(visit, body.expectedStateVersion)
+    expected = expected_version(visit, body.expectedStateVersion)
     if expected is None:
         raise Refusal(Why.MALFORMED, "expectedStateVersion is missing.")
     outcome = transitions.claim(
-        visit.caller(key_required=True), visit.task_id, expected, body.schedulerEpoch, body.ttlSeconds
+        visit.caller(key_required=True), task_of(visit), expected, body.schedulerEpoch, body.ttlSeconds
     )
     return rendering.answer(
-        visit, _precondition(visit, outcome), lambda granted: rendering.grants(visit, [granted])[0]
+        visit, precondition(visit, outcome), lambda granted: rendering.grants(visit, [granted])[0]
     )
 
 
@@ -118,7 +115,14 @@ def claim_next(request: HttpRequest, pool: str, body: ClaimNextBody) -> HttpResp
     return response
 
 
-def _expected(visit: Visit, named: int | None) -> int | None:
+def task_of(visit: Visit) -> UUID:
+    """The task of the address. Raises ``Refusal`` with NOT_FOUND where it names none."""
+    if visit.task_id is None:
+        raise Refusal(Why.NOT_FOUND)
+    return visit.task_id
+
+
+def expected_version(visit: Visit, named: int | None) -> int | None:
     """The state version the caller expects, from the body or from If-Match; both must agree."""
     matched = visit.expected_version()
     if matched is not None and named is not None and matched != named:
@@ -126,7 +130,7 @@ def _expected(visit: Visit, named: int | None) -> int | None:
     return named if matched is None else matched
 
 
-def _precondition(visit: Visit, outcome: Any) -> Any:
+def precondition(visit: Visit, outcome: Any) -> Any:
     """STALE_STATE, where the expectation was sent as If-Match, is the failed precondition of HTTP."""
     if (
         isinstance(outcome, Refused)

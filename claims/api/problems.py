@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -11,6 +12,10 @@ from claims.outcomes import Refused, Retry, Why
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_SECONDS = {Why.IN_PROGRESS: 1, Why.BUSY: 1, Why.OUTCOME_UNKNOWN: 1, Why.RATE_LIMITED: 5}
+_OF_EFFECT = {
+    "effectId": "effectId", "slot": "slot", "effectState": "state", "permitDeadline": "permitDeadline", "settlesAt": "settlesAt",
+    "hasHappened": "hasHappened", "etag": "etag", "boundDigest": "payloadDigest",
+}  # fmt: skip
 _TITLES = {
     400: "Bad request", 401: "Not authenticated", 403: "Not permitted", 404: "Not found", 405: "Method not allowed",
     409: "The world moved", 412: "Precondition failed", 413: "Too large", 415: "Unsupported media type",
@@ -40,10 +45,16 @@ def problem_of(refused: Refused, request_id: str) -> dict[str, Any]:
         "requestId": request_id,
     }
     if refused.current is not None:
-        body["current"] = refused.current.as_json()
+        body["current"] = {**refused.current.as_json(), **_effect(refused.extra)}
     if refused.reasons:
         body["reasons"] = list(refused.reasons)
     return {**refused.extra, **body}
+
+
+def _effect(extra: Mapping[str, object]) -> dict[str, object]:
+    """The effect that stands in the way as it is now, where one does."""
+    known = {inner: extra[outer] for outer, inner in _OF_EFFECT.items() if outer in extra}
+    return {"effect": known} if "effectId" in known else {}
 
 
 def refuse(refused: Refused, request_id: str) -> HttpResponse:

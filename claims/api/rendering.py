@@ -11,19 +11,29 @@ from django.http import HttpResponse
 
 from claims.api.door import Visit
 from claims.api.problems import refuse
+from claims.canonical import input_digest
 from claims.outcomes import (
+    Acknowledged,
     Adjusted,
+    Cancelled,
     Committed,
     Created,
+    CreatedTask,
     Delivered,
+    EffectMoved,
     Granted,
+    GrantedTask,
     Left,
+    Permitted,
     Progressed,
     Refused,
     Renewed,
+    Revised,
     Staged,
+    ToolAccepted,
 )
 from claims.selectors import api as selectors
+from claims.vocabulary import EffectState, State
 
 T = TypeVar("T")
 Body = dict[str, Any]
@@ -64,7 +74,20 @@ def _read_along(grant: Granted) -> selectors.GrantParts | None:
     review = (
         selectors.review_before(grant.fence.task_id, grant.fence.claim_generation) if task.rounds else None
     )
-    return selectors.GrantParts(task.number, task.title, task.input, task.rounds + 1, review)
+    return selectors.GrantParts(
+        task.number,
+        task.title,
+        task.input,
+        task.rounds + 1,
+        review,
+        effects=selectors.effects_before(grant.fence.attempt_id) if task.input.get("effects") else (),
+        predecessors=selectors.predecessors_of(grant.fence.task_id) if _is_pinned(grant, task) else (),
+    )
+
+
+def _is_pinned(grant: Granted, task: GrantedTask) -> bool:
+    """Whether results of predecessors are part of the input; its digest says so without a query."""
+    return grant.input_digest != input_digest(task.input, {})
 
 
 def _grant(grant: Granted, parts: selectors.GrantParts, now: datetime) -> Body:
@@ -83,9 +106,9 @@ def _grant(grant: Granted, parts: selectors.GrantParts, now: datetime) -> Body:
         "windowEndsAt": grant.window_ends_at,
         "round": parts.round,
         "lastReview": parts.last_review,
-        "effects": [],
-        "predecessors": [],
-        "adoptedEvidence": None,
+        "effects": parts.effects,
+        "predecessors": parts.predecessors,
+        "adoptedEvidence": parts.adopted,
     }
 
 
@@ -137,18 +160,17 @@ def committed(outcome: Committed) -> Body:
 
 
 def created(outcome: Created) -> Body:
+    return {"tasks": [_created_task(task) for task in outcome.tasks]}
+
+
+def _created_task(task: CreatedTask) -> Body:
     return {
-        "tasks": [
-            {
-                "taskId": task.task_id,
-                "number": task.number,
-                "nodeId": task.node_id,
-                "state": task.state,
-                "stateVersion": task.state_version,
-                "inputDigest": task.input_digest,
-            }
-            for task in outcome.tasks
-        ]
+        "taskId": task.task_id,
+        "number": task.number,
+        "nodeId": task.node_id,
+        "state": task.state,
+        "stateVersion": task.state_version,
+        "inputDigest": task.input_digest,
     }
 
 
@@ -158,3 +180,58 @@ def adjusted(outcome: Adjusted) -> Body:
         "stateVersion": outcome.state_version,
         "changed": list(outcome.changed),
     }
+
+
+def revised(outcome: Revised) -> Body:
+    return {
+        **_created_task(outcome.task),
+        "revision": outcome.revision,
+        "supersedes": outcome.supersedes,
+    }
+
+
+def cancelled(outcome: Cancelled) -> Body:
+    return {
+        "taskId": outcome.task_id,
+        "state": State.CANCELLED,
+        "cancelGeneration": outcome.cancel_generation,
+        "stateVersion": outcome.state_version,
+    }
+
+
+def acknowledged(outcome: Acknowledged) -> Body:
+    return {
+        "taskId": outcome.task_id,
+        "effectId": outcome.effect_id,
+        "counts": outcome.counts,
+        "stateVersion": outcome.state_version,
+    }
+
+
+def tool_accepted(outcome: ToolAccepted) -> Body:
+    return {
+        "outcome": "ACCEPTED",
+        "attemptId": outcome.attempt_id,
+        "tool": outcome.tool,
+        "argsDigest": outcome.args_digest,
+        "acceptedAt": outcome.accepted_at,
+    }
+
+
+def effect_moved(outcome: EffectMoved) -> Body:
+    """The effect as the verb left it; a repeat under the same key reads the same."""
+    found = selectors.effect(outcome.effect_id, outcome.state_version)
+    return {**found, "state": outcome.state}
+
+
+def permitted(outcome: Permitted) -> Body:
+    """The effect and the permit. ``secondsRemaining`` counts from the grant of the permit, by the database's clock."""
+    found = selectors.effect(outcome.effect_id, outcome.state_version)
+    permit = {
+        **found["permit"],
+        "live": True,
+        "secondsRemaining": outcome.seconds_remaining,
+        "idempotencyKey": outcome.effect_id,
+        "resourceEtag": outcome.resource_etag or None,
+    }
+    return {**found, "state": EffectState.EXECUTING, "permit": permit}

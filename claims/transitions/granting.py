@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from uuid import UUID
 
 from claims import decide, kernel
@@ -64,14 +65,16 @@ def _claim_next(
     if labels is None:
         return Refused(Why.NOT_FOUND)
     seen = kernel.next_claimable(pool_id, caller.actor, labels, max_grants)
-    if isinstance(seen, PoolRow):
-        return _nothing(seen, scheduler_epoch)
+    pool = seen if isinstance(seen, PoolRow) else seen[0].pool
+    refused = _gives_nothing(pool, scheduler_epoch)
+    if refused or isinstance(seen, PoolRow):
+        return refused or Grants(())
 
     grants: list[Granted] = []
     for task in seen:
         change = decide.claim(task, None, scheduler_epoch, ttl_seconds, Verb.CLAIM_NEXT)
         if isinstance(change, Refused):
-            return change
+            return replace(change, current=None)
         grants.append(kernel.advance(caller, task, change).granted(task.task.input_digest))
     return Grants(tuple(grants))
 
@@ -84,12 +87,12 @@ def _labels_of(caller: Caller, pool_id: int) -> list[str] | None:
     return here.values_list("labels", flat=True).first()
 
 
-def _nothing(pool: PoolRow, scheduler_epoch: int) -> Grants | Refused:
-    """An empty answer is for a pool that could have given something."""
+def _gives_nothing(pool: PoolRow, scheduler_epoch: int) -> Refused | None:
+    """Why a pool gives nothing to anybody; what is current is the pool's, for no task was asked for."""
+    current = {"schedulerEpoch": pool.scheduler_epoch, "gate": pool.gate.value}
     if scheduler_epoch != pool.scheduler_epoch:
-        return Refused(
-            Why.OLD_EPOCH, f"The pool's scheduler epoch is {pool.scheduler_epoch}, not {scheduler_epoch}."
-        )
+        detail = f"The pool's scheduler epoch is {pool.scheduler_epoch}, not {scheduler_epoch}."
+        return Refused(Why.OLD_EPOCH, detail, extra={"current": current})
     if pool.gate is Gate.DRAINING:
-        return Refused(Why.GATE_CLOSED)
-    return Grants(())
+        return Refused(Why.GATE_CLOSED, extra={"current": current})
+    return None

@@ -15,6 +15,7 @@ from uuid import UUID
 import orjson
 
 from claims.fences import Fence
+from claims.selectors.api.earlier import effects_before, predecessors_of
 from claims.selectors.api.rows import Row, raw_json, rows
 
 
@@ -28,6 +29,8 @@ class GrantParts:
     round: int
     last_review: Row | None
     adopted: Row | None = None
+    effects: Sequence[Row] = ()
+    predecessors: Sequence[Row] = ()
 
 
 def parts_of_grants(fences: Sequence[Fence]) -> dict[UUID, GrantParts]:
@@ -35,7 +38,7 @@ def parts_of_grants(fences: Sequence[Fence]) -> dict[UUID, GrantParts]:
     found = rows(
         "SELECT f.attempt_id, t.number, t.title, i.body,"
         " CASE WHEN t.rounds = 0 THEN 1 ELSE 1 + (SELECT count(*) FROM claims_delivery d WHERE d.task_id = t.id AND d.claim_generation < f.generation) END,"
-        " a.adopted_from IS NOT NULL"
+        " a.adopted_from IS NOT NULL, t.declares_effects, EXISTS (SELECT 1 FROM claims_pin n WHERE n.task_id = t.id)"
         " FROM unnest(%s::uuid[], %s::uuid[], %s::bigint[]) AS f(task_id, attempt_id, generation)"
         " JOIN claims_task t ON t.id = f.task_id JOIN claims_taskinput i ON i.task_id = t.id"
         " JOIN claims_attempt a ON a.id = f.attempt_id",
@@ -54,6 +57,8 @@ def parts_of_grants(fences: Sequence[Fence]) -> dict[UUID, GrantParts]:
             row[4],
             review_before(*generations[row[0]]) if row[4] > 1 else None,
             adopted_evidence(row[0]) if row[5] else None,
+            effects_before(row[0]) if row[6] else (),
+            predecessors_of(generations[row[0]][0]) if row[7] else (),
         )
         for row in found
     }

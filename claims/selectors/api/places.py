@@ -49,6 +49,14 @@ def task_of_delivery(delivery_id: UUID) -> UUID | None:
         return None
 
 
+def task_of_effect(effect_id: str) -> UUID | None:
+    """The task of an effect; None where there is no such effect."""
+    try:
+        return _task_of_effect(effect_id)
+    except _Absent:
+        return None
+
+
 @lru_cache(maxsize=_REMEMBERED)
 def _place_of_attempt(attempt_id: UUID) -> AttemptPlace:
     found = rows(
@@ -73,5 +81,14 @@ def _task_of_delivery(delivery_id: UUID) -> UUID:
     found = rows("SELECT task_id FROM claims_delivery WHERE id = %s::uuid", [delivery_id])
     if not found:
         raise _Absent(delivery_id)
+    task_id: UUID = found[0][0]
+    return task_id
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _task_of_effect(effect_id: str) -> UUID:
+    found = rows("SELECT task_id FROM claims_effect WHERE id = %s::text", [effect_id])
+    if not found:
+        raise _Absent(effect_id)
     task_id: UUID = found[0][0]
     return task_id
