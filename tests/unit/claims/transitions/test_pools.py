@@ -10,8 +10,18 @@ import pytest
 from claims import transitions
 from claims.callers import Actor, Caller
 from claims.models import Pool, PoolEvent, Refusal
-from claims.outcomes import Decided, EpochRaised, GateSet, Granted, Refused, Why
-from claims.vocabulary import ActorKind, Gate, Right, Source, Verdict
+from claims.outcomes import Decided, EpochRaised, GateSet, Granted, Permitted, Refused, Why
+from claims.vocabulary import FENCED_VERBS, ActorKind, EffectState, Gate, Right, Source, Verb, Verdict
+from tests.support.effects import (
+    PAYLOAD,
+    RECEIPT,
+    a_look,
+    keyed,
+    permitted,
+    prepared,
+    state_of,
+    with_effect,
+)
 from tests.support.records import no_change, task_row, why
 from tests.support.world import World, a_world, judgement
 
@@ -60,6 +70,51 @@ def test_after_a_raise_no_fence_of_the_epoch_before_is_accepted(world: World, ve
     raised(world)
     with no_change(granted.fence.task_id):
         assert why(FENCED[verb](world, granted)) is Why.FENCED
+
+
+OF_EFFECTS: dict[str, Callable[[World, Granted, str, Permitted], Any]] = {
+    "prepare": lambda w, g, effect, permit: transitions.prepare(w.caller(), g.fence, "mail", PAYLOAD),
+    "execute": lambda w, g, effect, permit: transitions.execute(keyed(w), g.fence, effect),
+    "confirm": lambda w, g, effect, permit: transitions.confirm(
+        w.caller(), g.fence, effect, permit.permit_id, RECEIPT
+    ),
+    "unknown": lambda w, g, effect, permit: transitions.unknown(
+        w.caller(), g.fence, effect, permit.permit_id, "cut off"
+    ),
+    "hand-back": lambda w, g, effect, permit: transitions.hand_back(w.caller(), g.fence, effect, "key-1"),
+    "abandon": lambda w, g, effect, permit: transitions.abandon(w.caller(), g.fence, effect, "not wanted"),
+    "reconcile": lambda w, g, effect, permit: transitions.reconcile(
+        w.caller(), g.fence, effect, a_look(effect)
+    ),
+}
+
+
+@pytest.mark.parametrize("verb", OF_EFFECTS)
+def test_after_a_raise_no_effect_of_the_epoch_before_moves(world: World, verb: str) -> None:
+    granted = with_effect(world)
+    effect_id = prepared(world, granted)
+    permit = permitted(world, granted, effect_id, key="key-1")
+    raised(world)
+    answer = OF_EFFECTS[verb](world, granted, effect_id, permit)
+    assert why(answer) in (Why.FENCED, Why.MUST_RECONCILE), answer
+    assert state_of(effect_id) is EffectState.EXECUTING, "and reads as UNKNOWN"
+    assert task_row(granted.fence.task_id).claim_generation == granted.fence.claim_generation
+
+
+def test_every_verb_with_a_fence_is_tried_with_one_of_the_epoch_before() -> None:
+    tried = {name.split(" ")[0] for name in (*FENCED, *OF_EFFECTS)}
+    elsewhere = {Verb.CLAIM, Verb.CLAIM_NEXT, Verb.ACCEPT}
+    assert set(FENCED_VERBS) - elsewhere <= {Verb(name) for name in tried}
+    in_two_ways = {Verb.RENEW, Verb.DELIVER, Verb.COMMIT}
+    asked = {verb.verb for verb in vars(transitions).values() if _takes_a_fence(verb)}
+    assert {Verb(name) for name in tried} == asked | in_two_ways
+
+
+def _takes_a_fence(verb: Any) -> bool:
+    """Whether a transition is asked with a fence and may be refused for it."""
+    name = getattr(verb, "verb", None)
+    takes = "fence" in getattr(getattr(verb, "__wrapped__", None), "__annotations__", {})
+    return takes and name not in (Verb.STAGE, Verb.ADD_FILE)
 
 
 @pytest.mark.parametrize("verb", FENCED)
