@@ -12,7 +12,7 @@ from claims.lifecycle import EDGES, Edge
 from claims.models import Attempt, Lease, Pool
 from claims.outcomes import Granted, Refused
 from claims.vocabulary import AttemptOutcome, Gate, ReclaimPolicy, ReviewPolicy, State, Verb, Verdict
-from tests.support import walks_of_graphs  # noqa: F401 - each registers the edges it walks
+from tests.support import walks_of_effects, walks_of_graphs  # noqa: F401 - each registers the edges it walks
 from tests.support.records import task_row
 from tests.support.walks import WALKED, Walk, walks
 from tests.support.world import World, a_world, expire, grants_of, judgement

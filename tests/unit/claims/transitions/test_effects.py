@@ -12,7 +12,7 @@ from claims import canonical, sweeps, transitions
 from claims.callers import sweep_caller
 from claims.models import Effect, History, Permit
 from claims.outcomes import EffectMoved, Granted, Permitted, Refused, Why
-from claims.transitions import Answer
+from claims.transitions import Answer, effects
 from claims.vocabulary import EffectMode, EffectState, Said, State
 from tests.support.effects import (
     ONCE_ONLY,
@@ -22,6 +22,8 @@ from tests.support.effects import (
     a_key,
     a_look,
     a_slot,
+    approvals,
+    approved,
     effect_row,
     executing,
     keyed,
@@ -293,6 +295,21 @@ def test_effects_that_cannot_be_replayed_are_serialised_by_their_key(world: Worl
     operator = world.person(world.operator)
     transitions.write_off(operator, one, "nobody can tell", effect_row(one).version)
     permitted(world, second, two)
+
+
+def test_two_that_looked_at_once_are_told_apart_by_the_index(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = with_effect(world, **ONCE_ONLY, serialKey="mails")
+    second = with_effect(world, **ONCE_ONLY, serialKey="mails")
+    executing(world, first)
+    two = prepared(world, second)
+    approved(world, two)
+    monkeypatch.setattr(effects, "_is_busy", lambda pool_id, effect: False)
+    with no_change(second.fence.task_id):
+        assert why(transitions.execute(keyed(world), second.fence, two)) is Why.SERIAL_BUSY
+    assert approvals(two) == ["GRANTED"], "and nothing was consumed"
+    assert not Permit.objects.filter(effect_id=two).exists()
 
 
 def test_other_modes_are_not_serialised(world: World) -> None:
