@@ -10,7 +10,7 @@ from claims import transitions
 from claims.models import Attempt
 from claims.outcomes import Granted
 from tests.api.conftest import Caller, as_agent, claimed
-from tests.support.world import World
+from tests.support.world import DIFF, World
 
 pytestmark = pytest.mark.django_db
 
@@ -106,7 +106,12 @@ def test_an_adopted_grant_brings_the_evidence_it_goes_on_from(world: World, agen
     )
     assert isinstance(granted, Granted)
 
-    adopted = as_agent(runner).get("/attempts/mine").body["grants"][0]["adoptedEvidence"]
+    at_the_door = as_agent(runner, attempt_id=granted.fence.attempt_id)
+    adopted = at_the_door.get("/attempts/mine").body["grants"][0]["adoptedEvidence"]
     assert (adopted["attemptId"], adopted["resultDigest"]) == (first["attemptId"], digest)
     assert adopted["result"] == {"done": True}
     assert [item["name"] for item in adopted["evidence"]] == ["diff"]
+    own, theirs = f"/attempts/{granted.fence.attempt_id}/files", f"/attempts/{first['attemptId']}/files"
+    sha256 = adopted["evidence"][0]["sha256"]
+    assert at_the_door.get(f"{own}/{sha256}").body == DIFF
+    assert at_the_door.get(f"{theirs}/{sha256}").status == 404, "its token is good for its own attempt"

@@ -49,10 +49,11 @@ def _decision(row: Row) -> Row:
 
 
 def file_of_attempt(attempt_id: UUID, sha256: str) -> tuple[int, str] | None:
-    """The size in bytes and media type of a file an attempt has; None where it has no such file."""
+    """The size in bytes and media type of a file an attempt has, or took over by adoption; None for any other."""
     found = rows(
-        "SELECT size, media_type FROM claims_evidencefile WHERE attempt_id = %s::uuid AND sha256 = %s::text",
-        [attempt_id, sha256],
+        "SELECT f.size, f.media_type FROM claims_evidencefile f WHERE f.sha256 = %s::text AND"
+        " f.attempt_id IN (%s::uuid, (SELECT a.adopted_from FROM claims_attempt a WHERE a.id = %s::uuid)) LIMIT 1",
+        [sha256, attempt_id, attempt_id],
     )
     return (found[0][0], found[0][1]) if found else None
 
