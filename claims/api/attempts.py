@@ -15,7 +15,7 @@ from ninja import Query, Schema
 from pydantic import Field
 
 from claims import transitions
-from claims.api import answers, rendering
+from claims.api import answers, read_answers, rendering
 from claims.api.application import api
 from claims.api.bodies import (
     CommitBody,
@@ -62,7 +62,7 @@ def mine(request: HttpRequest) -> HttpResponse:
 @api.get(
     "/attempts/{attempt_id}",
     auth=Door(Scope.READ, frozenset({"waitSeconds"})),
-    response=answers.AttemptAnswer,
+    response=read_answers.AttemptAnswer,
     tags=["claims"],
 )
 def attempt(request: HttpRequest, attempt_id: str, query: Query[WaitQuery]) -> HttpResponse:

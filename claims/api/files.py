@@ -7,6 +7,7 @@ made. The agent's own media type is kept as data and never sent as the type of a
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator
 from uuid import UUID
@@ -15,7 +16,7 @@ from django.http import FileResponse, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
 from claims import evidence, transitions
-from claims.api import answers, rendering
+from claims.api import answers, read_answers, rendering
 from claims.api.application import api
 from claims.api.door import Door, Visit, declared_length, refuse_encoding, visit_of
 from claims.api.problems import Refusal, refuse
@@ -72,9 +73,11 @@ def put_file(request: HttpRequest, attempt_id: str, sha256: str) -> HttpResponse
             Why.MALFORMED, "The address names the bytes by 64 lower-case hexadecimal digits of their SHA-256."
         )
     refuse_encoding(request)
+    media_type = _media_type(request)
+    visit.body_digest = _digest_of_headers(fence, media_type)
     caller = visit.caller(key_required=False)
     size = _keep(request, sha256)
-    outcome = transitions.add_file(caller, fence, sha256, size, _media_type(request))
+    outcome = transitions.add_file(caller, fence, sha256, size, media_type)
     if isinstance(outcome, Refused):
         return refuse(outcome, visit.request_id)
     return rendering.write(
@@ -94,7 +97,7 @@ def attempt_file(request: HttpRequest, attempt_id: str, sha256: str) -> HttpResp
 
 
 @api.get(
-    "/deliveries/{delivery_id}", auth=Door(Scope.READ), response=answers.DeliveryAnswer, tags=["results"]
+    "/deliveries/{delivery_id}", auth=Door(Scope.READ), response=read_answers.DeliveryAnswer, tags=["results"]
 )
 def delivery(request: HttpRequest, delivery_id: str) -> HttpResponse:
     """A delivery: its evidence, the server's facts, and the decision with its verdicts and comments."""
@@ -170,6 +173,12 @@ def _fence_of_header(visit: Visit, request: HttpRequest) -> Fence:
         numbers["generation"],
         numbers["cancel"],
     )
+
+
+def _digest_of_headers(fence: Fence, media_type: str) -> bytes:
+    """What a key stands for beside the address, which names the bytes: the fence and the media type."""
+    numbers = f"{fence.scheduler_epoch} {fence.claim_generation} {fence.cancel_generation}"
+    return hashlib.sha256(f"{numbers} {media_type}".encode()).digest()
 
 
 def _keep(request: HttpRequest, sha256: str) -> int:

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
 from ninja import Query, Schema
 from pydantic import Field
 
-from claims.api import answers
+from claims.api import read_answers as answers
 from claims.api.application import api
 from claims.api.door import Door, Visit, visit_of
 from claims.api.problems import Refusal

@@ -9,7 +9,14 @@ from claims.decide.adopting import Adoption, adopt
 from claims.decide.approving import ApprovalRow, Seen, Standing, approve, is_approved, revoke, turn_down
 from claims.decide.changes import Change, EffectChange, NewExpiry, NewGrant, Validated
 from claims.decide.deciding import Judgement, VerdictGiven, accept, marks, reject, request_changes
-from claims.decide.delivering import Handover, commit, deliver, missing_evidence, subject_of
+from claims.decide.delivering import (
+    Handover,
+    commit,
+    deliver,
+    missing_evidence,
+    not_uploaded,
+    subject_of,
+)
 from claims.decide.effects import (
     Asked,
     NewEffect,
@@ -124,6 +131,7 @@ __all__ = [
     "no_such_permit",
     "not_claimable",
     "not_eligible",
+    "not_uploaded",
     "nudge",
     "observe",
     "open_up",

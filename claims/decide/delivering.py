@@ -22,7 +22,8 @@ class Handover:
     """What a runner hands in: the digests it names, and the staged result they name.
 
     ``staged_digest`` is None when this attempt staged no such result. ``missing`` holds what
-    the input asks for and the manifest lacks, ``slots`` the effects it declares.
+    the input asks for and the manifest lacks, ``slots`` the effects it declares, ``absent`` the
+    items whose bytes never came.
     """
 
     input_digest: str
@@ -30,6 +31,7 @@ class Handover:
     staged_digest: str | None
     missing: tuple[str, ...] = field(default=())
     slots: tuple[Slot, ...] = field(default=())
+    absent: tuple[str, ...] = field(default=())
 
 
 def deliver(
@@ -105,6 +107,8 @@ def _is_repeat(earlier: DeliveryRow, fence: Fence, agent_id: int, handover: Hand
 
 
 def _incomplete(seen: TaskAsRead, handover: Handover) -> Refused | None:
+    if handover.absent:
+        return not_uploaded(handover.absent)
     if handover.staged_digest is None:
         return refuse(seen, Why.NOT_STAGED)
     if handover.missing:
@@ -112,6 +116,12 @@ def _incomplete(seen: TaskAsRead, handover: Handover) -> Refused | None:
             seen, Why.THIN_EVIDENCE, "Missing: " + "; ".join(handover.missing) + ".", *handover.missing
         )
     return unresolved(seen, handover.slots)
+
+
+def not_uploaded(names: Sequence[str]) -> Refused:
+    """MALFORMED for a manifest that names bytes this attempt does not have. Told to a fence that may write."""
+    said = f"These bytes were not uploaded by this attempt: {', '.join(names)}."
+    return Refused(Why.MALFORMED, said, reasons=tuple(names))
 
 
 def missing_evidence(specification: Input, items: Sequence[Item]) -> tuple[str, ...]:

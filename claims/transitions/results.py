@@ -63,9 +63,7 @@ def prepare(
     """
     if staged is not None and result_digest not in (None, staged.digest):
         return Refused(Why.MALFORMED, f"The result digest is {staged.digest}, not {result_digest}.")
-    absent = absent_files(fence, staged) if staged else None
-    if absent:
-        return absent
+    absent = absent_files(fence, staged) if staged else ()
     digest = staged.digest if staged else kernel.staged(fence.attempt_id, result_digest)
     items = staged.evidence if staged else selectors.manifest(fence.attempt_id, digest)
     body = selectors.specification_of(fence.task_id)
@@ -74,24 +72,20 @@ def prepare(
     specification = parse_input(body)
     named = staged.digest if staged else result_digest
     missing = decide.missing_evidence(specification, items)
-    handover = decide.Handover(input_digest, named, digest, missing, tuple(specification.effects))
-    facts = evidence.establish(specification, items, ran_here=caller.source is Source.WORKER)
+    handover = decide.Handover(input_digest, named, digest, missing, tuple(specification.effects), absent)
+    is_whole = not absent
+    facts = (
+        evidence.establish(specification, items, ran_here=caller.source is Source.WORKER) if is_whole else {}
+    )
     return Prepared(handover, staged, facts)
 
 
-def absent_files(fence: Fence, staged: StagedResult) -> Refused | None:
-    """Refuse a manifest that names bytes this attempt neither uploaded nor adopted, or another size."""
+def absent_files(fence: Fence, staged: StagedResult) -> tuple[str, ...]:
+    """The items of a manifest whose bytes this attempt neither uploaded nor adopted, or of another size."""
     adopted = Attempt.objects.filter(id=fence.attempt_id).values("adopted_from")
     theirs = EvidenceFile.objects.filter(Q(attempt_id=fence.attempt_id) | Q(attempt_id__in=adopted))
     have = dict(theirs.values_list("sha256", "size"))
-    wrong = [item.name for item in staged.evidence if have.get(item.sha256) != item.size]
-    if not wrong:
-        return None
-    return Refused(
-        Why.MALFORMED,
-        f"These bytes were not uploaded by this attempt: {', '.join(wrong)}.",
-        reasons=tuple(wrong),
-    )
+    return tuple(item.name for item in staged.evidence if have.get(item.sha256) != item.size)
 
 
 def keep_staged(fence: Fence, staged: StagedResult, at: datetime, validated: str | None) -> None:

@@ -50,9 +50,12 @@ def stage(
     """
     if result_digest is not None and result_digest != staged.digest:
         return Refused(Why.MALFORMED, f"The result digest is {staged.digest}, not {result_digest}.")
-    standing = absent_files(fence, staged) or _standing(caller, fence)
+    standing = _standing(caller, fence)
     if isinstance(standing, Refused):
         return standing
+    absent = absent_files(fence, staged)
+    if absent:
+        return decide.not_uploaded(absent)
 
     now, validated = standing
     keep_staged(fence, staged, now, validated)

@@ -304,3 +304,34 @@ def test_an_attempt_is_counted_when_it_is_granted_only_once(world: World, agent:
     assert write(agent, grant, "release").body["state"] == "OPEN"
     assert Attempt.objects.get(id=grant["attemptId"]).outcome == "RELEASED"
     assert Task.objects.get(id=grant["taskId"]).attempts_used == 1
+
+
+@pytest.mark.parametrize("verb", ["deliver", "commit", "stage"])
+def test_a_lost_fence_is_told_so_before_anybody_looks_for_its_files(
+    verb: str, world: World, agent: Caller
+) -> None:
+    grant = claimed(world, agent, review_policy=ReviewPolicy.NONE, input=a_specification(evidence=[]))
+    fence = {**grant["fence"], "claimGeneration": grant["fence"]["claimGeneration"] + 1}
+    body = {"fence": fence, "result": {}, "evidence": [ITEM]}
+    body |= {} if verb == "stage" else {"inputDigest": grant["inputDigest"]}
+    answer = agent.post(f"/attempts/{grant['attemptId']}/{verb}", body)
+    assert (answer.status, answer.code) == (409, "FENCED")
+    honest = agent.post(f"/attempts/{grant['attemptId']}/{verb}", {**body, "fence": grant["fence"]})
+    assert (honest.status, honest.body["reasons"]) == (400, [ITEM["name"]])
+
+
+def test_claim_next_is_refused_with_what_is_true_of_the_pool_and_of_no_task(
+    world: World, agent: Caller
+) -> None:
+    world.tasks(3)
+    body = {"schedulerEpoch": world.epoch, "max": 2}
+    old = agent.post(f"/pools/{world.pool.name}/claim-next", {**body, "schedulerEpoch": world.epoch + 1})
+    assert old.body["current"] == {"schedulerEpoch": world.epoch, "gate": "OPEN"}
+    Pool.objects.filter(id=world.pool.id).update(gate=Gate.DRAINING)
+    closed = agent.post(f"/pools/{world.pool.name}/claim-next", body)
+    assert (closed.code, closed.body["current"]["gate"]) == ("GATE_CLOSED", "DRAINING")
+    Pool.objects.filter(id=world.pool.id).update(gate=Gate.OPEN)
+    world.agents[0].is_disabled = True
+    world.agents[0].save()
+    disabled = agent.post(f"/pools/{world.pool.name}/claim-next", body)
+    assert (disabled.code, "current" in disabled.body) == ("NOT_ELIGIBLE", False)

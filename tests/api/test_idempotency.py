@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from datetime import datetime
 from typing import Any
@@ -10,7 +11,7 @@ from uuid import UUID, uuid4
 from claims.models import Attempt, IdempotencyKey, Lease, Task
 from claims.vocabulary import ReclaimPolicy
 from tests.api.conftest import Caller, as_agent, claimed
-from tests.support.world import World, a_specification, expire
+from tests.support.world import DIFF, World, a_specification, expire
 
 
 def without_seconds(grant: dict[str, Any]) -> dict[str, Any]:
@@ -125,3 +126,17 @@ def test_each_renewal_of_a_call_with_a_key_is_made_and_answered_for_itself(
     other = {"renewals": [{**each, "extendSeconds": 800} for each in body["renewals"]]}
     refused = agent.post("/renewals", other, key="renew-all").body["renewals"]
     assert {each["problem"]["code"] for each in refused} == {"KEY_REUSED"}
+
+
+def test_an_upload_under_another_fence_is_another_request(world: World, agent: Caller) -> None:
+    grant, key = claimed(world, agent), uuid4().hex
+    fence, sha256 = grant["fence"], hashlib.sha256(DIFF).hexdigest()
+    numbers = f"epoch={fence['schedulerEpoch']}, generation={fence['claimGeneration']}, cancel="
+
+    def put(cancel: int) -> Any:
+        headers = {"Fencepost-Fence": f"{numbers}{cancel}"}
+        return agent.put(f"/attempts/{grant['attemptId']}/files/{sha256}", DIFF, headers=headers, key=key)
+
+    assert [put(0).status, put(0).status] == [201, 201]
+    other = put(7)
+    assert (other.status, other.code) == (422, "KEY_REUSED")

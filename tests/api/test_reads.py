@@ -231,10 +231,14 @@ def test_the_openapi_document_names_every_call_and_no_other(nobody: Caller) -> N
 
 PATHS = [
     "/whoami", "/pools/{pool}", "/pools/{pool}/claim-next", "/tasks", "/tasks/{task_id}", "/tasks/{task_id}/history",
-    "/tasks/{task_id}/refusals", "/tasks/{task_id}/adjust", "/tasks/{task_id}/claim", "/attempts/mine", "/attempts/{attempt_id}",
+    "/tasks/{task_id}/refusals", "/tasks/{task_id}/adjust", "/tasks/{task_id}/revise", "/tasks/{task_id}/cancel",
+    "/tasks/{task_id}/acknowledge", "/tasks/{task_id}/claim", "/attempts/mine", "/attempts/{attempt_id}",
     "/attempts/{attempt_id}/renew", "/attempts/{attempt_id}/progress", "/attempts/{attempt_id}/release", "/attempts/{attempt_id}/fail",
-    "/attempts/{attempt_id}/stage", "/attempts/{attempt_id}/deliver", "/attempts/{attempt_id}/commit", "/attempts/{attempt_id}/files/{sha256}",
-    "/renewals", "/deliveries/{delivery_id}", "/deliveries/{delivery_id}/files/{sha256}", "/events",
+    "/attempts/{attempt_id}/accept-tool", "/attempts/{attempt_id}/effects", "/attempts/{attempt_id}/stage",
+    "/attempts/{attempt_id}/deliver", "/attempts/{attempt_id}/commit", "/attempts/{attempt_id}/files/{sha256}", "/renewals",
+    "/effects/{effect_id}", "/effects/{effect_id}/execute", "/effects/{effect_id}/confirm", "/effects/{effect_id}/unknown",
+    "/effects/{effect_id}/hand-back", "/effects/{effect_id}/abandon", "/effects/{effect_id}/reconcile",
+    "/deliveries/{delivery_id}", "/deliveries/{delivery_id}/files/{sha256}", "/events",
 ]  # fmt: skip
 
 

@@ -32,7 +32,7 @@ def attempt_now(attempt_id: UUID) -> Row | None:
     found = named(
         'SELECT a.id AS "attemptId", a.task_id AS "taskId", t.number, t.title, p.name AS pool, r.name AS agent,'
         ' a.scheduler_epoch AS "schedulerEpoch", a.claim_generation AS "claimGeneration", a.cancel_generation AS "cancelGeneration",'
-        ' t.state, t.state_version AS "stateVersion", t.claim_generation AS "currentGeneration", p.scheduler_epoch AS "currentEpoch",'
+        ' t.state, t.reason, t.state_version AS "stateVersion", t.cancel_generation AS "currentCancel", t.claim_generation AS "currentGeneration", p.scheduler_epoch AS "currentEpoch",'
         " coalesce(t.attempt_id = a.id, false) AND a.scheduler_epoch = p.scheduler_epoch AS live,"
         ' a.outcome, a.started_at AS "startedAt", a.ended_at AS "endedAt", a.note, a.noted_at AS "notedAt", a.cost,'
         ' l.expires_at AS "leaseExpiresAt", l.window_ends_at AS "windowEndsAt", l.nudged_at IS NOT NULL AS nudged,'
@@ -75,9 +75,11 @@ def _shaped(row: Row) -> Row:
         "nudged": row["nudged"],
         "current": {
             "state": row["state"],
+            "reason": row["reason"],
             "stateVersion": row["stateVersion"],
             "schedulerEpoch": row["currentEpoch"],
             "claimGeneration": row["currentGeneration"],
+            "cancelGeneration": row["currentCancel"],
         },
         "delivery": _delivery(row),
     }

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import LiteralString
 from uuid import UUID
 
+from claims.selectors.api.lineage import standing
 from claims.selectors.api.rows import Row, named, raw_json
 
 _TASK: LiteralString = (
-    'SELECT t.id AS "taskId", t.number, p.name AS pool, t.node_id AS "nodeId", t.revision, t.title, t.state, t.reason,'
+    'SELECT t.id AS "taskId", t.number, p.name AS pool, t.node_id AS "nodeId", t.lineage_id AS lineage, t.revision, t.is_stale AS stale, t.title, t.state, t.reason,'
     ' t.state_since AS "stateSince", t.state_version AS "stateVersion", t.claim_generation AS "claimGeneration",'
     ' t.cancel_generation AS "cancelGeneration", t.input_digest AS "inputDigest", t.access, t.priority, t.not_before AS "notBefore",'
     ' t.ttl_seconds AS "ttlSeconds", t.max_attempts AS "maxAttempts", t.attempts_used AS "attemptsUsed", t.rounds,'
@@ -65,15 +66,18 @@ def tasks(wanted: TaskFilter) -> list[Row]:
 
 
 def task(task_id: UUID) -> Row:
-    """One task with its input and, when it is done, its canonical commit."""
+    """One task with its input, its place among others and, when it is done, its canonical result."""
     row = named(
         _TASK
-        + ', i.body AS input, c.result_digest AS "resultDigest", c.attempt_id AS "committedAttempt", c.committed_at AS "committedAt"'
+        + ', i.body AS input, c.result_digest AS "resultDigest", c.attempt_id AS "committedAttempt", c.committed_at AS "committedAt", s.result, s.evidence'
         + _FROM
-        + " JOIN claims_taskinput i ON i.task_id = t.id LEFT JOIN claims_canonicalcommit c ON c.task_id = t.id WHERE t.id = %s::uuid",
+        + " JOIN claims_taskinput i ON i.task_id = t.id LEFT JOIN claims_canonicalcommit c ON c.task_id = t.id"
+        " LEFT JOIN claims_stagedresult s ON s.attempt_id = c.attempt_id AND s.result_digest = c.result_digest WHERE t.id = %s::uuid",
         [task_id],
     )[0]
-    return {**row, "input": raw_json(row["input"])}
+    for name in ("input", "result", "evidence"):
+        row[name] = raw_json(row[name]) if row[name] is not None else None
+    return {**row, **standing(task_id, row["lineage"])}
 
 
 def history(task_id: UUID, after: int, limit: int) -> list[Row]:
