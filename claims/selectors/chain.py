@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import chain as either
 from uuid import UUID
 
-from claims.kernel.writing import GENESIS, chain
-from claims.models import History, Task
+from claims.checking.history import broken_link_in, gap_in
+from claims.checking.reading import head, told
+from claims.kernel.writing import GENESIS
 
 
 def verify_chain(task_id: UUID) -> str | None:
@@ -13,33 +15,8 @@ def verify_chain(task_id: UUID) -> str | None:
 
     The last row must be the one the task names, so that rows cut off at the end are missed too.
     """
-    previous = GENESIS
-    expected_version = 1
-    for row in History.objects.filter(task_id=task_id).order_by("state_version").iterator():
-        if row.state_version != expected_version:
-            return f"Version {expected_version} is missing: the next row is version {row.state_version}."
-        if chain(previous, _line(row)) != bytes(row.hash):
-            return f"Version {row.state_version} is not what was written, or does not follow from the row before it."
-        previous, expected_version = bytes(row.hash), expected_version + 1
-    head = Task.objects.filter(id=task_id).values_list("state_version", "history_hash").first()
-    if head is None or (head[0], bytes(head[1])) != (expected_version - 1, previous):
-        return f"Version {expected_version} is missing: the history ends before the task does."
-    return None
-
-
-def _line(row: History) -> dict[str, object]:
-    return {
-        "taskId": str(row.task_id),
-        "stateVersion": row.state_version,
-        "verb": row.verb,
-        "from": row.from_state,
-        "to": row.to_state,
-        "claimGeneration": row.claim_generation,
-        "attemptId": str(row.attempt_id) if row.attempt_id else None,
-        "actor": [row.actor_kind, row.actor_id, row.actor_name],
-        "source": row.source,
-        "requestId": row.request_id,
-        "at": row.at.isoformat(timespec="microseconds"),
-        "body": row.body,
-        "validated": row.validated,
-    }
+    rows = told(task_id)
+    wrong = next(either(gap_in(rows), broken_link_in(rows)), None)
+    if wrong is None and head(task_id) != (len(rows), rows[-1].hash if rows else GENESIS):
+        return f"Version {len(rows) + 1} is missing: the history ends before the task does."
+    return wrong
