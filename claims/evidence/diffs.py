@@ -21,16 +21,30 @@ _LETTERS = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t
 _OF_A_HUNK = (b" ", b"+", b"-", b"\\", b"", b"\r")
 """How a line inside a hunk begins; an empty one is context whose blank was lost on its way."""
 LONGEST_PATH = 500
+_KINDS = ((b"new file mode ", "new file"), (b"deleted file mode ", "deleted"), (b"old mode ", "mode changed"))
+"""Lines of a header that say what happened to the file."""
+HIDDEN = re.compile(
+    rb"\xd8\x9c|\xe2\x80[\x8b\x8e\x8f\xaa-\xae]|\xe2\x81[\xa0-\xa4\xa6-\xaf]|\xf3\xa0[\x80\x81][\x80-\xbf]"
+)
+"""Characters in UTF-8 that turn or hide text: bidirectional controls, zero-width ones, tags."""
 
 
 @dataclass(slots=True)
 class FileChange:
-    """One file of a diff. ``names`` holds the old and the new name where they differ."""
+    """One file of a diff. ``names`` holds the old and the new name where they differ.
+
+    ``start`` and ``size`` say in bytes where the file stands in the diff, so that a page reads
+    this one alone; ``source`` is the place of its diff among those of a delivery.
+    """
 
     names: list[str] = field(default_factory=list)
     added: int = 0
     removed: int = 0
     is_binary: bool = False
+    kind: str = ""
+    start: int = 0
+    size: int = 0
+    source: int = 0
 
     @property
     def path(self) -> str:
@@ -52,6 +66,7 @@ class _Reader:
         self.old_left = self.new_left = 0
         self.is_git = False
         self.before: tuple[bytes, bytes] = (b"", b"")
+        self.at = 0
 
     def read(self, content: bytes) -> Iterator[FileChange]:
         for line in content.split(b"\n"):
@@ -59,15 +74,22 @@ class _Reader:
                 if line[:1] in _OF_A_HUNK:
                     self._content(line)
                     self.before = (self.before[1], line)
+                    self.at += len(line) + 1
                     continue
                 yield from self._cut_short()
-            begun = self._begins(line)
-            if begun and self.current is not None:
-                yield self.current
-            if begun:
-                self.current = FileChange()
+            if self._begins(line):
+                yield from self._begin(self.at)
             self._header(line)
+            self.at += len(line) + 1
+        yield from self._end(len(content))
+
+    def _begin(self, start: int) -> Iterator[FileChange]:
+        yield from self._end(start)
+        self.current = FileChange(start=start)
+
+    def _end(self, at: int) -> Iterator[FileChange]:
         if self.current is not None:
+            self.current.size = at - self.current.start
             yield self.current
 
     def _cut_short(self) -> Iterator[FileChange]:
@@ -75,9 +97,7 @@ class _Reader:
         self.old_left = self.new_left = 0
         old, new = self.before
         if old.startswith(b"--- ") and new.startswith(b"+++ "):
-            if self.current is not None:
-                yield self.current
-            self.current = FileChange()
+            yield from self._begin(self.at - len(old) - len(new) - 2)
             self._header(old)
             self._header(new)
 
@@ -102,11 +122,14 @@ class _Reader:
         elif line.startswith((b"--- ", b"+++ ")):
             self._name(change, _unquoted(line[4:]), has_prefix=True)
         elif line.startswith((b"rename from ", b"copy from ")):
+            change.kind = "renamed" if line.startswith(b"rename") else "copied"
             self._name(change, _unquoted(line.split(b" from ", 1)[1]), has_prefix=False)
         elif line.startswith((b"rename to ", b"copy to ")):
             self._name(change, _unquoted(line.split(b" to ", 1)[1]), has_prefix=False)
         elif line.startswith((b"Binary files ", b"GIT binary patch")):
             change.is_binary = True
+        else:
+            change.kind = next((kind for start, kind in _KINDS if line.startswith(start)), change.kind)
 
     def _name(self, change: FileChange, name: str, *, has_prefix: bool) -> None:
         if name == "/dev/null":

@@ -9,7 +9,9 @@ code, a duration and test counts are facts only where a worker of this server ra
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from claims.canonical import Item
@@ -20,7 +22,10 @@ from claims.vocabulary import EvidenceKind
 
 READ_BYTES = 16 * 1024 * 1024
 READ_BYTES_IN_ALL = 64 * 1024 * 1024
+PICTURE_BYTES = 24 * 1024 * 1024
 PICTURE_HEAD_BYTES = 256 * 1024
+MOST_PIXELS_IN_ALL = 80_000_000
+"""Pixels of one delivery that are decoded to see whether its pictures are whole, about a second's work."""
 REPORT_BYTES = 8 * 1024 * 1024
 MOST_FILES = 2_000
 MOST_LISTED = 200
@@ -47,7 +52,9 @@ class _Facts:
         self.specification, self.ran_here = specification, ran_here
         self.left = READ_BYTES_IN_ALL
         self.changes: list[diffs.FileChange] = []
-        self.has_diff = False
+        self.pixels_left = MOST_PIXELS_IN_ALL
+        self.diffs = 0
+        self.hidden: list[str] = []
         self.commands: list[dict[str, object]] = []
         self.counts: reports.Counts | None = None
         self.screenshots: list[dict[str, object]] = []
@@ -64,7 +71,7 @@ class _Facts:
             reader = readers.get(EvidenceKind(item.kind)) if item.kind in set(EvidenceKind) else None
             if reader is not None:
                 reader(item)
-        facts: dict[str, object] = self._of_diff() if self.has_diff else {}
+        facts: dict[str, object] = self._of_diff() if self.diffs else {}
         if self.commands:
             facts["commands"] = self.commands[:MOST_LISTED]
         if self.counts is not None:
@@ -95,13 +102,25 @@ class _Facts:
 
     def _diff(self, item: Item) -> None:
         content, is_cut = self._read(item, READ_BYTES)
-        self.has_diff = True
-        self.changes += diffs.changes_of(content)
+        found = diffs.changes_of(content)
+        for change in found:
+            change.source = self.diffs
+        self.changes += found
+        self.diffs += 1
+        self._find_hidden(content, found)
         if is_cut:
             self.flag(
                 "truncated",
                 f"{item.name} is larger than the server reads; what follows after {len(content)} bytes was not judged.",
             )
+
+    def _find_hidden(self, content: bytes, changes: Sequence[diffs.FileChange]) -> None:
+        """Name the files in whose part of the diff some character turns or hides the text."""
+        places = [found.start() for found in islice(diffs.HIDDEN.finditer(content), MOST_LISTED)]
+        for change in changes if places else ():
+            at = bisect_left(places, change.start)
+            if at < len(places) and places[at] < change.start + change.size:
+                self.hidden.append(change.path)
 
     def _of_diff(self) -> dict[str, object]:
         judged = self._judged()
@@ -118,6 +137,11 @@ class _Facts:
             self.flag(
                 "truncated",
                 f"The diff touches {len(judged)} files; {MOST_FILES} are listed, excluded and outside ones first.",
+            )
+        if self.hidden:
+            self.flag(
+                "hidden-characters",
+                f"{_files(len(self.hidden))} with characters that turn or hide text: {', '.join(self.hidden[:5])}",
             )
         if not judged:
             self.flag("empty-diff", "The diff changes nothing.")
@@ -162,8 +186,11 @@ class _Facts:
             "isCut": is_cut or (is_fact and item.meta.get("isCut") is True),
         }
         self.commands.append(fact)
+        claimed = None if is_fact else _whole(item.meta.get("exitCode"))
         if exit_code not in (None, 0):
             self.flag("failed-command", f"{item.name} ended with {exit_code}.")
+        if claimed not in (None, 0):
+            self.flag("failed-command", f"{item.name} ended with {claimed}, by the agent's account.")
         if fact["isCut"]:
             self.flag("truncated", f"The output of {item.name} is cut off.")
 
@@ -174,6 +201,18 @@ class _Facts:
             self.flag("unreadable", f"{item.name} is no test report that the server can read.")
         elif self._is_fact(item):
             self.counts = self.counts.plus(counts) if self.counts else counts
+        else:
+            self._flag_claimed(item, counts)
+
+    def _flag_claimed(self, item: Item, counts: reports.Counts) -> None:
+        """A report that nobody here made is no fact; what speaks against it is said all the same."""
+        if counts.executed == 0:
+            self.flag("no-tests", f"No test was executed, by the agent's own report {item.name}.")
+        if counts.failed:
+            self.flag(
+                "claimed-failures",
+                f"{counts.failed} of {counts.executed} tests failed, by the agent's own report {item.name}.",
+            )
 
     def _flag_tests(self, counts: reports.Counts) -> None:
         if counts.executed == 0:
@@ -182,8 +221,8 @@ class _Facts:
             self.flag("failed-tests", f"{counts.failed} of {counts.executed} tests failed.")
 
     def _screenshot(self, item: Item) -> None:
-        content, _ = self._read_head(item)
-        picture = pictures.picture_of(content)
+        content, is_cut = self._read(item, PICTURE_BYTES)
+        picture = pictures.picture_of(content[:PICTURE_HEAD_BYTES])
         declared = self._declared_width(item)
         fact: dict[str, object] = {
             "name": item.name,
@@ -201,17 +240,25 @@ class _Facts:
             "format": picture.format,
             "matches": matches,
         }
+        if is_cut or self._is_damaged(content, picture):
+            fact["isDamaged"] = True
+            self.flag("damaged", f"{item.name} is damaged or too large: its pixels cannot be drawn.")
         self.screenshots.append(fact)
         if not matches:
-            self.flag("width", f"{item.name} is {picture.width} px wide, not {declared} px.")
+            narrower = picture.width < (declared or 0)
+            than = "narrower than" if narrower else "wider than"
+            self.flag(
+                "width", f"{item.name} is {picture.width} px wide, {than} the {declared} px that it says."
+            )
         if picture.is_too_large:
             self.flag(
                 "too-large", f"{item.name} has {picture.width} x {picture.height} pixels; it is not shown."
             )
 
-    def _read_head(self, item: Item) -> tuple[bytes, bool]:
-        """The beginning of a picture; its header is all that is read, so a cut is none to speak of."""
-        return self._read(item, PICTURE_HEAD_BYTES)
+    def _is_damaged(self, content: bytes, picture: pictures.Picture) -> bool:
+        """Whether it cannot be decoded; of many large pictures only the first are tried."""
+        self.pixels_left -= picture.width * picture.height
+        return self.pixels_left > 0 and pictures.is_damaged(content, picture)
 
     def _declared_width(self, item: Item) -> int | None:
         """The width the task asked for under this name; else what the item itself says."""
@@ -239,7 +286,10 @@ def _file_json(where: str, change: diffs.FileChange) -> dict[str, object]:
         "added": change.added,
         "removed": change.removed,
         "standing": where,
+        "at": [change.source, change.start, change.size],
     }
+    if change.kind:
+        body["kind"] = change.kind
     if len(change.names) > 1:
         body["was"] = change.names[0]
     if change.is_binary:

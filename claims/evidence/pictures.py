@@ -1,7 +1,7 @@
-"""The real size of a picture, from its header alone.
+"""The real size of a picture, from its header alone, and whether its pixels can be drawn.
 
-Promises: pixels are never decoded, so a picture of 50,000 x 50,000 costs nothing; any bytes give
-an answer.
+Promises: pixels are decoded only up to ``MOST_DECODED``, so a picture of 50,000 x 50,000 costs
+nothing; any bytes give an answer.
 """
 
 from __future__ import annotations
@@ -9,12 +9,29 @@ from __future__ import annotations
 import io
 import struct
 import warnings
+import zlib
 from dataclasses import dataclass
 
 from PIL import Image, UnidentifiedImageError
 
 MOST_PIXELS = 40_000_000
+MOST_DECODED = 20_000_000
+"""Pixels of a picture that are decoded to see whether it is whole."""
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
+_UNREADABLE = (
+    UnidentifiedImageError,
+    OSError,
+    ValueError,
+    SyntaxError,
+    struct.error,
+    zlib.error,
+    IndexError,
+    KeyError,
+    TypeError,
+    EOFError,
+    MemoryError,
+)
+"""What Pillow raises on bytes that are no whole picture."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +56,22 @@ def picture_of(head: bytes) -> Picture | None:
                 return Picture(opened.format or "", *opened.size)
     except Image.DecompressionBombError:
         return _png_header(head)
-    except (
-        UnidentifiedImageError,
-        OSError,
-        ValueError,
-        SyntaxError,
-        struct.error,
-        IndexError,
-        KeyError,
-        TypeError,
-        EOFError,
-        MemoryError,
-    ):
+    except _UNREADABLE:
         return None
+
+
+def is_damaged(content: bytes, picture: Picture) -> bool:
+    """Whether the pixels cannot be decoded to the end. One that is too large to try is not called damaged."""
+    if picture.width * picture.height > MOST_DECODED:
+        return False
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+            with Image.open(io.BytesIO(content), formats=FORMATS) as opened:
+                opened.load()
+    except _UNREADABLE:
+        return True
+    return False
 
 
 def _png_header(head: bytes) -> Picture | None:

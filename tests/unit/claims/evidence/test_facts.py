@@ -191,3 +191,47 @@ def test_any_bytes_and_any_meta_give_facts_that_are_json(content, kind, meta):
     facts = evidence.establish(specification(), [item(content, kind, **meta)], ran_here=True)
     assert json.loads(json.dumps(facts, allow_nan=False)) == facts
     assert "\\u0000" not in json.dumps(facts)
+
+
+def test_each_file_says_where_it_stands_in_its_diff():
+    first, second = diff_of(b"app/x.py", b"data/c.json"), diff_of(b"app/y.py")
+    facts = evidence.establish(specification(), [item(first, "diff", "a"), item(second, "diff", "b")])
+    contents = (first, second)
+    for each in facts["files"]:
+        source, start, size = each["at"]
+        piece = contents[source][start : start + size]
+        assert piece == diff_of(each["path"].encode())
+
+
+def test_a_file_that_hides_characters_is_named():
+    diff = diff_of(b"app/x.py") + diff_of(b"app/y.py").replace(b"+b", "+b\u202e\u2066".encode())
+    facts = evidence.establish(specification(), [item(diff, "diff")])
+    (flag,) = [flag for flag in facts["flags"] if flag["code"] == "hidden-characters"]
+    assert flag["text"] == "1 file with characters that turn or hide text: app/y.py"
+
+
+def test_what_speaks_against_the_agents_own_evidence_is_flagged_without_becoming_a_fact():
+    facts = evidence.establish(
+        specification(),
+        [
+            item(b"no\n", "command", "tests", exitCode=3),
+            item(JUNIT, "test-report", "report"),
+            item(b"<testsuite/>", "test-report", "empty"),
+        ],
+    )
+    assert [flag["text"] for flag in facts["flags"]] == [
+        "tests ended with 3, by the agent's account.",
+        "1 of 2 tests failed, by the agent's own report report.",
+        "No test was executed, by the agent's own report empty.",
+    ]
+    assert "tests" not in facts
+
+
+def test_a_picture_whose_pixels_end_half_way_is_flagged_as_damaged():
+    whole = png(390, 600)
+    facts = evidence.establish(specification(), [item(whole[: len(whole) // 2], "screenshot", width=390)])
+    assert facts["screenshots"][0]["isDamaged"] is True
+    assert codes(facts) == {"damaged"}
+    assert (
+        "isDamaged" not in evidence.establish(specification(), [item(whole, "screenshot")])["screenshots"][0]
+    )
