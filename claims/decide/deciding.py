@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from claims.decide.changes import Change, open_or_held, refuse
@@ -116,7 +116,7 @@ def may_decide(seen: TaskAsRead, delivery: DeliveryRow, judgement: Judgement) ->
         return refuse(seen, Why.NOT_REVIEWER, "You do not have the right to review in this pool.")
     if seen.person.id in delivery.makers and seen.pool.self_review is not SelfReview.MARKED:
         return refuse(seen, Why.SELF_REVIEW)
-    if delivery.state is not DeliveryState.PENDING:
+    if delivery.state not in (DeliveryState.PENDING, DeliveryState.CLOSED):
         return refuse(seen, Why.ALREADY_DECIDED, _decided_sentence(delivery))
     if is_stepping_in(seen) and not judgement.reason.strip():
         return refuse(
@@ -157,7 +157,11 @@ def fence_of(seen: TaskAsRead, delivery: DeliveryRow) -> Fence:
 
 
 def _lost_subject(seen: TaskAsRead, delivery: DeliveryRow) -> Refused | None:
-    """Sending back is allowed under an old epoch, but only the delivery the task now carries."""
+    """As for the fence, for what was closed undecided; an old epoch alone does not stand in the way."""
+    fence = replace(fence_of(seen, delivery), scheduler_epoch=seen.pool.scheduler_epoch)
+    standing = authority(seen, fence, delivery.agent_id, delivery.input_digest)
+    if isinstance(standing, Refused):
+        return standing
     if seen.task.delivery_id != delivery.id:
         return refuse(seen, Why.STALE_DELIVERY)
     return None

@@ -86,7 +86,7 @@ def test_a_cancelled_delivery_cannot_be_accepted(world: World) -> None:
     cancel(world, delivery.task_id)
     assert Delivery.objects.get(id=delivery.id).state == DeliveryState.CLOSED
     answer = transitions.accept(world.person(world.reviewer), delivery.id, judgement(delivery))
-    assert why(answer) is Why.ALREADY_DECIDED
+    assert why(answer) is Why.CANCELLED
 
 
 def test_cancelling_needs_a_reason_and_the_right(world: World) -> None:
