@@ -42,5 +42,7 @@ def makers_of(task_ids: Collection[UUID]) -> dict[UUID, frozenset[int]]:
 def senders_of(found: Sequence[EffectSeen]) -> dict[int, str]:
     """The names of the agents that hold these effects' tasks, or held their permits. One query."""
     ids = {each.runner_id for each in found} | {each.permit.agent_id for each in found if each.permit}
-    rows = Agent.objects.filter(pk__in=[each for each in ids if each]) if ids - {None} else Agent.objects.none()
+    rows = (
+        Agent.objects.filter(pk__in=[each for each in ids if each]) if ids - {None} else Agent.objects.none()
+    )
     return dict(rows.values_list("pk", "name"))

@@ -6,12 +6,14 @@ PREPARED while somebody saw it happen. A call that is under way is not counted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
-from claims.models import Effect, Permit
+from claims.inputs import Slot, parse_input
+from claims.models import Effect, Permit, TaskInput
 from claims.selectors.board import COUNT_LIMIT
 from claims.selectors.effects import EffectSeen
 from claims.vocabulary import EffectState
@@ -40,3 +42,11 @@ def is_in_doubt(effect: EffectSeen) -> bool:
     """The same of one effect that was read."""
     contested = effect.state is EffectState.PREPARED and effect.has_happened
     return contested or effect.state is EffectState.UNKNOWN
+
+
+def slots(task_ids: Collection[UUID]) -> dict[tuple[UUID, str], Slot]:
+    """The declared slots of some tasks, by task and name. One query, none for no task."""
+    if not task_ids:
+        return {}
+    rows = TaskInput.objects.filter(task_id__in=list(task_ids)).values_list("task_id", "body")
+    return {(task_id, slot.slot): slot for task_id, body in rows for slot in parse_input(body).effects}

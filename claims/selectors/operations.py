@@ -1,8 +1,4 @@
-"""Held tasks, what keeps a pool from being drained, and how the database is doing.
-
-Promises: the drain conditions are the contract's three (claim.v1 section 7, invariant 16), counted
-from rows at the moment of asking; every list is bounded.
-"""
+"""Held tasks, and how the database is doing. Every list is bounded."""
 
 from __future__ import annotations
 
@@ -10,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db import connection
-from django.db.models import Count, Q
 
 from claims.models import Task
-from claims.selectors.board import COUNT_LIMIT, quiet
+from claims.selectors.board import COUNT_LIMIT
 from claims.vocabulary import State
 
 HELD_LIMIT = 50
@@ -28,36 +23,6 @@ def held(pool_ids: Sequence[int]) -> list[Task]:
 def held_count(pool_ids: Sequence[int]) -> int:
     """How many there are, at most ``COUNT_LIMIT`` + 1."""
     return Task.objects.filter(pool_id__in=pool_ids, state=State.HELD).order_by()[: COUNT_LIMIT + 1].count()
-
-
-@dataclass(frozen=True, slots=True)
-class Drain:
-    """What still keeps a pool from being drained."""
-
-    claims: int
-    quiet: int
-    deliveries: int
-
-    @property
-    def is_drained(self) -> bool:
-        """Nothing can write, and nothing waits for its commit."""
-        return self.claims == 0 and self.deliveries == 0
-
-
-def drains(pool_ids: Sequence[int]) -> dict[int, Drain]:
-    """The conditions by pool. One query."""
-    rows = (
-        Task.objects.filter(pool_id__in=pool_ids, state__in=[State.CLAIMED, State.DELIVERED])
-        .order_by()
-        .values("pool_id")
-        .annotate(
-            claims=Count("pk", filter=Q(state=State.CLAIMED)),
-            quiet=Count("pk", filter=quiet()),
-            deliveries=Count("pk", filter=Q(state=State.DELIVERED)),
-        )
-    )
-    found = {row["pool_id"]: Drain(row["claims"], row["quiet"], row["deliveries"]) for row in rows}
-    return {pool_id: found.get(pool_id, Drain(0, 0, 0)) for pool_id in pool_ids}
 
 
 @dataclass(frozen=True, slots=True)

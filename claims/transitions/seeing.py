@@ -20,6 +20,6 @@ def observe(
     with NOT_FOUND for whoever is not a person at hand, and FORBIDDEN without the operator's right.
     """
     seen = take_of(caller, effect_id) if caller.is_at_hand else None
-    if seen is None or isinstance(seen, Refused):
-        return seen or Refused(Why.NOT_FOUND)
+    if seen is None:
+        return Refused(Why.NOT_FOUND)
     return record(caller, seen, decide.observe(seen, effect_id, look, is_authoritative))

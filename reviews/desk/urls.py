@@ -4,7 +4,7 @@ from django.urls import path
 
 from reviews.desk import bytes as evidence
 from reviews.desk import conflict, deciding, views
-from reviews.operations import acting
+from reviews.operations import acting, pools
 from reviews.operations import views as operations
 
 _DELIVERY = "reviews/<uuid:delivery>"
@@ -25,4 +25,5 @@ urlpatterns = [
     path(f"{_DELIVERY}/shots/<str:sha256>.png", evidence.picture, name="review-shot"),
     path("operations", operations.page, name="operations"),
     path("operations/<uuid:task>/act", acting.act, name="operations-act"),
+    path("operations/pools/<str:pool>/act", pools.act, name="operations-pool"),
 ]

@@ -7,8 +7,9 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.views.decorators.http import require_safe
 
-from claims.selectors import inbox
+from claims.selectors import approvals, inbox
 from claims.vocabulary import Right
+from reviews.effects.views import shown
 from reviews.inbox.drafts import drafts_of
 from reviews.inbox.rows import row_of
 from reviews.shell.draw import draw
@@ -46,6 +47,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "waiting": sum(one["count"] for one in buckets),
         "oldest": min((row.delivery.delivered_at for one in buckets for row in one["rows"]), default=None),
         "wanted": wanted,
+        "asked": shown(approvals.waiting(person.pk, pools)),
         "decided": decided,
         "median": inbox.median_wait_seconds(decided),
         "drafts": drafts_of(person.pk, pools),

@@ -119,4 +119,6 @@ def words_of(do: str, task: Task, outcome: Any) -> str:
         return f"{runner} has {task} until {outcome.lease_expires_at:%H:%M:%S} UTC, {left} more than it had."
     if do == "nudge":
         return f"{runner} is asked for a sign of life with its next call about {task}."
+    if outcome.task_id != task.pk:
+        return f"{task} had a stale input: its next revision takes its place, with the results there are now."
     return f"{task} is open again; its attempts start anew."

@@ -12,15 +12,18 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from claims.models import Task
+from claims.models import PoolEvent, Task
 from claims.outcomes import Refused
-from claims.selectors import operations, quiet
+from claims.selectors import adoptable, doubts, drain, effects, operations, people, poolevents, quiet, tasks
 from claims.selectors.seen import SeenPool
-from claims.vocabulary import Right
+from claims.vocabulary import EffectState, Gate, Right, Verb
+from reviews.effects.views import shown
 from reviews.operations import dossier, workers
 from reviews.shell.draw import draw
 from reviews.shell.rights import pool_named, pools_of_request, signed_in
+from reviews.shell.words import bounded
 
+_UNDER_WAY = (EffectState.EXECUTING, EffectState.UNKNOWN)
 NOT_YOURS = "Only operators see this page. An administrator of a pool can give you the right."
 
 
@@ -32,6 +35,7 @@ class Told:
     task: Task | None = None
     do: str = ""
     reason: str = ""
+    pool: str = ""
     errors: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -59,13 +63,46 @@ def drawn(request: HttpRequest, told: Told, status: int = 200) -> HttpResponse:
     """The page as it is now, with what a refused act left to say."""
     pools = operated(request)
     ids = [pool.id for pool in pools]
-    rows, now = quiet.rows(ids), timezone.now()
-    wanted = request.GET.get("task", "")
-    chosen = told.task or dossier.first_chosen(rows, wanted)
-    held = operations.held(ids)
-    drains = operations.drains(ids)
-    context: dict[str, Any] = {
+    context = {
         "pools": pools,
+        "told": told,
+        "key": request.POST.get("key") or str(uuid4()),
+        "topics": " ".join(f"pool:{pool.name}" for pool in pools),
+        "address": request.get_full_path() if request.method == "GET" else "/operations",
+        "gates": _gates(pools),
+        "workers": workers.lines(),
+        **_quiet(request, ids, told),
+        **_effects(ids),
+        **_held(ids),
+    }
+    context["headline"] = headline(context["quiet_count"], context["doubt_count"], context["held_count"])
+    pool = pools[0] if len(pools) == 1 else None
+    return draw(request, "operations.html", context, partial="all", pool=pool, status=status)
+
+
+def headline(quiet_claims: int, in_doubt: int, held: int) -> str:
+    """What needs an operator, in one line."""
+    parts = [
+        f"{bounded(count)} {one if count == 1 else many}"
+        for count, one, many in (
+            (quiet_claims, "quiet claim", "quiet claims"),
+            (in_doubt, "effect in doubt", "effects in doubt"),
+            (held, "held task", "held tasks"),
+        )
+        if count
+    ]
+    if not parts:
+        return "Nothing needs an operator"
+    said = " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else parts[0]
+    return f"{said} {'needs' if quiet_claims + in_doubt + held == 1 else 'need'} an operator"
+
+
+def _quiet(request: HttpRequest, ids: list[int], told: Told) -> dict[str, Any]:
+    """Quiet claims, and the dossier of the one that is chosen."""
+    rows, now = quiet.rows(ids), timezone.now()
+    chosen = told.task or dossier.first_chosen(rows, request.GET.get("task", ""))
+    own = effects.of_task(chosen.pk) if chosen and chosen.declares_effects else []
+    return {
         "rows": [
             {"task": row, "guess": dossier.guess_of(row, _nothing(rows, row), now).partition(":")[0]}
             for row in rows
@@ -75,18 +112,60 @@ def drawn(request: HttpRequest, told: Told, status: int = 200) -> HttpResponse:
         "chosen": chosen,
         "is_quiet": bool(chosen and getattr(chosen, "is_quiet", False)),
         "dossier": dossier.dossier_of(chosen, quiet.around(chosen), now) if chosen else None,
-        "held": held,
-        "held_count": operations.held_count(ids) if len(held) == operations.HELD_LIMIT else len(held),
-        "gates": [{"pool": pool, "drain": drains[pool.id]} for pool in pools],
-        "workers": workers.lines(),
-        "told": told,
+        "open_effects": own,
+        "doubted_by_release": [each for each in own if each.state in _UNDER_WAY],
         "now": now,
-        "key": request.POST.get("key") or str(uuid4()),
-        "topics": " ".join(f"pool:{pool.name}" for pool in pools),
-        "address": request.get_full_path() if request.method == "GET" else "/operations",
     }
-    pool = pools[0] if len(pools) == 1 else None
-    return draw(request, "operations.html", context, partial="all", pool=pool, status=status)
+
+
+def _effects(ids: list[int]) -> dict[str, Any]:
+    """Effects that only a person or a look-up can settle, then the calls that are under way."""
+    found = shown(effects.for_operators(ids))
+    doubtful = [one for one in found if one.is_in_doubt]
+    return {
+        "doubtful": doubtful,
+        "doubt_count": doubts.count(ids) if len(found) == effects.LIMIT else len(doubtful),
+        "under_way": [one for one in found if not one.is_in_doubt],
+    }
+
+
+def _held(ids: list[int]) -> dict[str, Any]:
+    """Held tasks, each with the evidence that could be adopted and the agents that could go on."""
+    held = operations.held(ids)
+    evidence = adoptable.attempts([task.pk for task in held if not task.is_stale])
+    return {
+        "held": [
+            {
+                "task": task,
+                "attempts": evidence.get(task.pk, []),
+                "fit": tasks.agents_for(task, quiet.AGENTS_LIMIT)[0] if task.pk in evidence else [],
+            }
+            for task in held
+        ],
+        "held_count": operations.held_count(ids) if len(held) == operations.HELD_LIMIT else len(held),
+    }
+
+
+def _gates(pools: tuple[SeenPool, ...]) -> list[dict[str, Any]]:
+    """Each pool with its epoch, its gate, who moved them last, and what keeps it from being drained."""
+    last = poolevents.last([pool.id for pool in pools])
+    names = people.names(event.actor_id for event in last.values())
+    return [
+        {
+            "pool": pool,
+            "drain": drain.status(pool.id),
+            "raised": _event(last.get((pool.id, Verb.RAISE_EPOCH.value)), names),
+            "moved": _event(last.get((pool.id, Verb.GATE.value)), names),
+            "other_gate": Gate.OPEN if pool.gate is Gate.DRAINING else Gate.DRAINING,
+        }
+        for pool in pools
+    ]
+
+
+def _event(event: PoolEvent | None, names: Mapping[int, str]) -> dict[str, Any] | None:
+    if event is None:
+        return None
+    return {"row": event, "who": names.get(event.actor_id, event.actor_name)}
 
 
 def _nothing(rows: list[Task], row: Task) -> quiet.Around:

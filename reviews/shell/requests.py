@@ -11,8 +11,6 @@ from claims.callers import Actor, Caller, new_request_id
 from claims.vocabulary import ActorKind, Source
 
 THEMES = ("light", "dark")
-_LONGEST_NAME = 200
-"""What history keeps of an actor's name."""
 
 
 def request_id(request: HttpRequest) -> str:
@@ -40,9 +38,12 @@ def person_of(request: HttpRequest) -> User:
 
 
 def caller_of(request: HttpRequest, key: str | None = None, request_digest: str | None = None) -> Caller:
-    """The person of this request as the caller of a verb; ``key`` is the form's idempotency key."""
+    """The person of this request as the caller of a verb; ``key`` is the form's idempotency key.
+
+    History keeps the sign-in name, as it does of calls with a token and of commands.
+    """
     person = person_of(request)
-    actor = Actor(ActorKind.PERSON, person.pk, person_name(person)[:_LONGEST_NAME])
+    actor = Actor(ActorKind.PERSON, person.pk, person.get_username())
     return Caller(actor, Source.WEB, request_id(request), key, request_digest)
 
 

@@ -74,10 +74,16 @@ SIGNS: dict[str, Sign] = {
     "CANCELLED": Sign("CANCELLED", "cancelled", "Cancelled"),
     "SUPERSEDED": Sign("SUPERSEDED", "cancelled", "Superseded"),
     "FENCED": Sign("FENCED", "fenced", "Fenced"),
+    "PREPARED": Sign("OPEN", "open", "Prepared"),
+    "EXECUTING": Sign("CLAIMED", "claimed", "Executing"),
     "UNKNOWN": Sign("UNKNOWN", "unknown", "Unknown"),
+    "COMMITTED": Sign("DONE", "done", "Committed"),
+    "ABANDONED": Sign("CANCELLED", "cancelled", "Abandoned"),
+    "WRITTEN_OFF": Sign("CANCELLED", "cancelled", "Written off"),
     "DANGER": Sign("DANGER", "warn", "Refused"),
 }
-"""Every state with a colour, a sign and a word (claim.v1 section 2; Quiet and Changes are Claimed as people see it)."""
+"""Every state with a colour, a sign and a word: of tasks (claim.v1 section 2; Quiet and Changes are Claimed
+as people see it) and of effects (section 5)."""
 
 
 def seen_state(state: str, *, quiet: bool = False, sent_back: bool = False) -> str:

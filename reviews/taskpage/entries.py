@@ -5,7 +5,7 @@ Promises: a word of an agent or a person stands in quotes; equal refusals in a r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
@@ -66,10 +66,13 @@ class Lost:
     request_id: str
 
 
-def entries_of(page: TimelinePage) -> list[Entry]:
-    """The entries of one page, oldest first; equal refusals in a row become one that counts them."""
-    changes = [(row.at, 0, _change(row, page)) for row in page.history]
-    refusals = [(row.at, 1, _refusal(row, page)) for row in page.refusals]
+def entries_of(page: TimelinePage, people: Mapping[int, str]) -> list[Entry]:
+    """The entries of one page, oldest first; equal refusals in a row become one that counts them.
+
+    ``people`` are the names that pages call people by; history keeps the ones they sign in with.
+    """
+    changes = [(row.at, 0, _change(row, page, people)) for row in page.history]
+    refusals = [(row.at, 1, _refusal(row, page, people)) for row in page.refusals]
     ordered = [entry for _, _, entry in sorted([*changes, *refusals], key=lambda item: item[:2])]
     return _folded(ordered)
 
@@ -89,13 +92,17 @@ def _folded(entries: Sequence[Entry]) -> list[Entry]:
     return folded
 
 
-def _change(row: History, page: TimelinePage) -> Entry:
+def _who(row: History | Refusal, people: Mapping[int, str]) -> str:
+    return people.get(row.actor_id, row.actor_name) if row.actor_kind == ActorKind.PERSON else row.actor_name
+
+
+def _change(row: History, page: TimelinePage, people: Mapping[int, str]) -> Entry:
     body = row.body
     grants = "runner" in body
     ended = body.get("endedAttempt")
     return Entry(
         at=row.at,
-        who=row.actor_name if row.actor_kind != ActorKind.SYSTEM else "",
+        who=_who(row, people) if row.actor_kind != ActorKind.SYSTEM else "",
         text=sentence_of(row),
         fence=_fence(row, page) if grants else None,
         chip=chip_of(row),
@@ -118,12 +125,12 @@ def _fence(row: History, page: TimelinePage) -> tuple[int | None, int | None]:
     return (int(epoch) if epoch is not None else None, row.claim_generation)
 
 
-def _refusal(row: Refusal, page: TimelinePage) -> Entry:
+def _refusal(row: Refusal, page: TimelinePage, people: Mapping[int, str]) -> Entry:
     tried = TRIED.get(row.verb, row.verb)  # type: ignore[call-overload]
     lost = row.why in _LOST
     return Entry(
         at=row.at,
-        who=row.actor_name,
+        who=_who(row, people),
         text=f"came back and tried to {tried}" if lost else f"tried to {tried} and was refused",
         hint="" if lost else row.detail,
         attempt=row.attempt_id,

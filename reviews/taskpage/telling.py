@@ -181,7 +181,7 @@ def _doubted(row: History) -> list[str]:
 
 
 def _requeued(row: History) -> str:
-    if row.from_state is None:
+    if not row.from_state:
         return f"made revision {row.body.get('revision', '')} of it, with the results there are now"
     if row.to_state == State.SUPERSEDED:
         return "put its next revision in its place: its input was stale"
@@ -189,7 +189,7 @@ def _requeued(row: History) -> str:
 
 
 def _revised(row: History) -> str:
-    if row.from_state is None:
+    if not row.from_state:
         return f"wrote revision {row.body.get('revision', '')} of it"
     if row.to_state == State.DONE:
         return "wrote its next revision; this result stays"

@@ -34,6 +34,16 @@ def template_of(task: Task, body: dict[str, Any]) -> str:
         "reclaim": str(task.reclaim_policy),
         "ttl": task.ttl_seconds,
     }
+    return _dumped(document)
+
+
+def input_of(task: Task, body: dict[str, Any]) -> str:
+    """What a revision is written from: the title and the input, and nothing of the scheduling."""
+    document: dict[str, Any] = {"title": task.title, "task": _text(str(body.get("task", "")))}
+    return _dumped(document | {name: body[name] for name in _INPUT if name in body})
+
+
+def _dumped(document: dict[str, Any]) -> str:
     out = io.StringIO()
     yaml = YAML()
     yaml.default_flow_style = False

@@ -2,50 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import uuid4
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from claims.models import Task
-from claims.selectors import tasks
+from claims.outcomes import Refused
+from claims.selectors import adoptable, costs, effects, graph, people, tasks
 from claims.selectors.seen import SeenPool
+from claims.vocabulary import Right
 from reviews.board.cards import waits_for
+from reviews.effects.views import shown
 from reviews.shell.draw import draw
 from reviews.shell.requests import person_of
 from reviews.shell.rights import pools_of_request, signed_in
 from reviews.shell.words import seen_state
-from reviews.taskpage import entries, lanes, next_steps
-from reviews.taskpage.template_yaml import template_of
+from reviews.taskpage import changing, earlier, entries, lanes, next_steps
+from reviews.taskpage.template_yaml import input_of, template_of
 
-TABS = ("spec", "rounds", "claim", "timeline", "yaml")
+TABS = {
+    "spec": "Spec",
+    "rounds": "Rounds",
+    "claim": "Claim",
+    "effects": "Effects",
+    "timeline": "Timeline",
+    "yaml": "YAML",
+}
+CHANGE = "change"
+"""Cancel and revise: reached from the side of every tab, and drawn in the place of one."""
 ENTRIES_A_PAGE = 40
 MOST_MISSED = 24
 """Missed renewals drawn at most; one is due each half lease."""
 MISSING = "There is no task {ref} in a pool that you can see."
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What an act that was refused left to say: the refusal, and what had been typed."""
+
+    refused: Refused | None = None
+    do: str = ""
+    typed: Mapping[str, str] = field(default_factory=dict)
+    errors: Mapping[str, str] = field(default_factory=dict)
+    flaws: tuple[str, ...] = ()
+
+
 @signed_in
 @require_safe
 def page(request: HttpRequest, ref: str) -> HttpResponse:
     """The task at its timeline while it is at work, at its specification before."""
-    task = _found(request, ref)
-    return _draw(request, task, "spec" if task.claim_generation == 0 else "timeline")
+    task = found(request, ref)
+    return drawn(request, task, "spec" if task.state_version == 1 else "timeline")
 
 
 @signed_in
 @require_safe
 def tab(request: HttpRequest, ref: str, tab: str) -> HttpResponse:
     """One tab."""
-    if tab not in TABS:
+    if tab not in TABS and tab != CHANGE:
         raise Http404(MISSING.format(ref=f"{ref}/{tab}"))
-    return _draw(request, _found(request, ref), tab)
+    return drawn(request, found(request, ref), tab)
 
 
-def _found(request: HttpRequest, ref: str) -> Task:
+def found(request: HttpRequest, ref: str) -> Task:
+    """The task, for a person with any right in its pool. Raises ``Http404`` otherwise."""
     task = tasks.find(ref, [pool.id for pool in pools_of_request(request)])
     if task is None:
         raise Http404(MISSING.format(ref=ref[:80]))
@@ -56,15 +82,19 @@ def _pool_of(request: HttpRequest, task: Task) -> SeenPool:
     return next(pool for pool in pools_of_request(request) if pool.id == task.pool_id)
 
 
-def _draw(request: HttpRequest, task: Task, tab: str) -> HttpResponse:
+def drawn(
+    request: HttpRequest, task: Task, tab: str, told: Told | None = None, status: int = 200
+) -> HttpResponse:
+    """One tab as it is now, with what a refused act left to say."""
     pool, viewer = _pool_of(request, task), person_of(request).pk
-    entry_count, attempt_count = tasks.counts(task)
     steps = next_steps.steps_of(task, pool, viewer)
+    around = graph.around(task.pk, task.lineage_id)
     context = {
         "task": task,
         "pool": pool,
         "tab": tab,
-        "tabs": _tabs(task, entry_count, attempt_count),
+        "told": told or Told(),
+        "tabs": _tabs(task),
         "body": task.specification.body,
         "seen": seen_state(
             task.state, quiet=getattr(task, "is_quiet", False), sent_back=getattr(task, "is_sent_back", False)
@@ -73,18 +103,24 @@ def _draw(request: HttpRequest, task: Task, tab: str) -> HttpResponse:
         "steps": steps,
         "first_step": next((step for step in steps if step.is_first), None),
         "commit": tasks.commit_of(task),
-        "attempt_count": attempt_count,
+        "around": around,
+        "in_the_way": [node for node in around.before if node.is_in_the_way],
+        "may_change": pool.allows(Right.PREPARER, Right.OPERATOR),
+        "may_operate": pool.allows(Right.OPERATOR),
+        "is_newest": around.newest is None or around.newest.number == task.number,
+        "key": request.POST.get("key") or str(uuid4()),
         **_CONTEXT[tab](request, task),
     }
-    return draw(request, "task.html", context, partial="tab", pool=pool)
+    return draw(request, "task.html", context, partial="tab", pool=pool, status=status)
 
 
-def _tabs(task: Task, entry_count: int, attempt_count: int) -> list[dict[str, Any]]:
-    counts = {"rounds": task.rounds, "timeline": entry_count, "claim": attempt_count}
-    words = {"spec": "Spec", "rounds": "Rounds", "claim": "Claim", "timeline": "Timeline", "yaml": "YAML"}
+def _tabs(task: Task) -> list[dict[str, Any]]:
+    entry_count, attempt_count = tasks.counts(task)
+    declared = len(task.specification.body.get("effects", []))
+    counts = {"rounds": task.rounds, "timeline": entry_count, "claim": attempt_count, "effects": declared}
     return [
-        {"slug": slug, "word": words[slug], "count": counts.get(slug, 0), "key": at}
-        for at, slug in enumerate(TABS, 1)
+        {"slug": slug, "word": word, "count": counts.get(slug, 0), "key": at}
+        for at, (slug, word) in enumerate(TABS.items(), 1)
     ]
 
 
@@ -98,7 +134,31 @@ def _rounds(request: HttpRequest, task: Task) -> dict[str, Any]:
 
 
 def _claim(request: HttpRequest, task: Task) -> dict[str, Any]:
-    return {"attempts": tasks.attempts(task), "ticks": _ticks(task), "fit": tasks.agents_for(task)[0]}
+    spent = costs.of_task(task.pk)
+    return {
+        "attempts": tasks.attempts(task),
+        "ticks": _ticks(task),
+        "fit": tasks.agents_for(task)[0],
+        "costs": changing.costs_of(spent),
+        "adoptable": adoptable.attempts({task.pk}).get(task.pk, []) if changing.can_adopt(task) else [],
+    }
+
+
+def _effects(request: HttpRequest, task: Task) -> dict[str, Any]:
+    lineage = effects.of_lineage(task.lineage_id)
+    own = [each for each in lineage if each.task_id == task.pk]
+    prepared = {each.slot for each in own}
+    return {
+        "own": shown(own),
+        "unsent": [
+            slot for slot in task.specification.body.get("effects", []) if slot["slot"] not in prepared
+        ],
+        "earlier": earlier.of_task(task, [each for each in lineage if each.task_id != task.pk]),
+    }
+
+
+def _change(request: HttpRequest, task: Task) -> dict[str, Any]:
+    return {"source": input_of(task, task.specification.body), "ends": changing.ends_of(task)}
 
 
 def _ticks(task: Task) -> dict[str, Any] | None:
@@ -127,16 +187,16 @@ def _place(at: datetime, start: datetime, whole_seconds: float) -> float:
 def _timeline(request: HttpRequest, task: Task) -> dict[str, Any]:
     wanted = request.GET.get("before", "")
     before = int(wanted) if wanted.isascii() and wanted.isdigit() and len(wanted) <= 18 else None
-    found = tasks.timeline(task, before, ENTRIES_A_PAGE)
-    told = entries.entries_of(found)
-    drawn = lanes.lanes_of(told, {key: row.claim_generation for key, row in found.attempts.items()})
-    live = lanes.live_codes(told, drawn) if before is None else [""] * len(drawn)
+    rows = tasks.timeline(task, before, ENTRIES_A_PAGE)
+    told = entries.entries_of(rows, people.actors([*rows.history, *rows.refusals]))
+    columns = lanes.lanes_of(told, {key: row.claim_generation for key, row in rows.attempts.items()})
+    live = lanes.live_codes(told, columns) if before is None else [""] * len(columns)
     return {
-        "entries": lanes.drawn(told, drawn),
-        "lanes": drawn,
+        "entries": lanes.drawn(told, columns),
+        "lanes": columns,
         "live_lanes": live,
-        "next_before": found.before,
-        "is_newest": before is None,
+        "next_before": rows.before,
+        "is_newest_page": before is None,
     }
 
 
@@ -148,6 +208,8 @@ _CONTEXT: dict[str, Callable[[HttpRequest, Task], dict[str, Any]]] = {
     "spec": _spec,
     "rounds": _rounds,
     "claim": _claim,
+    "effects": _effects,
+    CHANGE: _change,
     "timeline": _timeline,
     "yaml": _yaml,
 }

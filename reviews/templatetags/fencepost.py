@@ -162,3 +162,35 @@ MARK_WORDS = {
 def mark_word(mark: str) -> str:
     """What was out of the ordinary about a decision; kept on the record for ever."""
     return MARK_WORDS.get(mark, mark.lower().replace("_", " "))
+
+
+SAYINGS = {
+    "HAPPENED": "It happened",
+    "DID_NOT_HAPPEN": "It did not happen",
+    "CANNOT_TELL": "Cannot tell",
+}
+VIA_WORDS = {
+    "CONFIRM": "confirming its call",
+    "UNKNOWN": "not knowing its call's answer",
+    "HAND_BACK": "never having got its permit",
+    "LOOK_UP": "by the declared look-up",
+    "OPERATOR": "as an operator",
+}
+
+
+@register.filter
+def saying(said: str) -> str:
+    """What an observation says, as a sentence without its point."""
+    return SAYINGS[said]
+
+
+@register.filter
+def via_word(via: str) -> str:
+    """How an observation was made."""
+    return VIA_WORDS[via]
+
+
+@register.filter
+def underspace(text: str) -> str:
+    """``non_replayable`` as people read it: ``non replayable``."""
+    return str(text).replace("_", " ")

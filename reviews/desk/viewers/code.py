@@ -1,98 +1,166 @@
-"""Hunks drawn as table rows: coloured by language, with the changed words marked. Pure."""
+"""Hunks drawn as table rows, unified or split: coloured by language, with the changed words marked. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from pygments.lexer import Lexer
-from pygments.lexers import get_lexer_for_filename
-from pygments.token import Token, _TokenType
-from pygments.util import ClassNotFound
 
+from reviews.desk.viewers.colours import Piece, lexer_for, pieces_of
+from reviews.desk.viewers.marking import marks_of, pairs_of
 from reviews.desk.viewers.patch import Hunk, Row
-from reviews.desk.viewers.texts import LINE_LIMIT, cut, visible
+from reviews.desk.viewers.texts import cut, visible
 
-Piece = tuple[str, str]
-"""A class of the page (empty for none) and a stretch of text."""
-
-_CLASSES: tuple[tuple[_TokenType, str], ...] = (
-    (Token.Comment, "cm"),
-    (Token.Keyword, "k"),
-    (Token.Operator.Word, "k"),
-    (Token.Literal.String, "s"),
-    (Token.Name.Function, "nf"),
-    (Token.Name.Class, "nf"),
-    (Token.Name.Tag, "nf"),
-    (Token.Name.Decorator, "nf"),
-)
-COLOUR_LIMIT = 150_000
-"""Characters of a file that are coloured; more is drawn plain."""
+UNIFIED, SPLIT = "unified", "split"
+VIEWS = (UNIFIED, SPLIT)
 
 
-def drawn(hunks: Sequence[Hunk], path: str, index: int) -> SafeString:
-    """The body of the diff's table for one file. Rows have the ids ``f<index>-n<line>`` and ``f<index>-o<line>``."""
-    lexer = _lexer(path, hunks)
-    parts = [_hunk(hunk, lexer, index) for hunk in hunks]
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A row as it is drawn: its number, its id in the page, its text."""
+
+    row: Row
+    anchor: str
+    html: SafeString
+
+
+def portion(hunks: Sequence[Hunk], start: int, limit: int) -> tuple[list[Hunk], int]:
+    """The hunks cut to ``limit`` rows from row ``start`` on, and how many rows there are in all."""
+    found: list[Hunk] = []
+    at = 0
+    for hunk in hunks:
+        first, last = max(start - at, 0), min(start + limit - at, len(hunk.rows))
+        if first < last:
+            found.append(replace(hunk, rows=hunk.rows[first:last], gap=0 if first else hunk.gap))
+        at += len(hunk.rows)
+    return found, at
+
+
+def drawn(
+    hunks: Sequence[Hunk], path: str, index: int, *, view: str = UNIFIED, show_all: str = ""
+) -> SafeString:
+    """The body of the diff's table for one file.
+
+    Rows have the ids ``f<index>-n<line>`` and ``f<index>-o<line>``. ``show_all`` is the address
+    under which the lines between the hunks are shown.
+    """
+    lexer = lexer_for(path, [row.text for hunk in hunks for row in hunk.rows])
+    parts: list[SafeString] = []
+    for hunk in hunks:
+        parts.append(_head(hunk, 4 if view == SPLIT else 3, show_all))
+        texts = {
+            side: pieces_of([row.text for row in hunk.rows if row.kind != other], lexer)
+            for side, other in (("del", "add"), ("add", "del"))
+        }
+        lines = list(_lines(hunk.rows, texts, index))
+        parts.append(_split(lines) if view == SPLIT else _unified(lines))
     return format_html_join("", "{}", ((part,) for part in parts))
 
 
-def _lexer(path: str, hunks: Sequence[Hunk]) -> Lexer | None:
-    if sum(len(row.text) for hunk in hunks for row in hunk.rows) > COLOUR_LIMIT:
-        return None
-    try:
-        return get_lexer_for_filename(path.rsplit("/", 1)[-1], stripnl=False, ensurenl=False)
-    except ClassNotFound:
-        return None
+def _lines(rows: Sequence[Row], texts: dict[str, Iterator[list[Piece]]], index: int) -> Iterator[_Line]:
+    marks = marks_of(rows)
+    for position, row in enumerate(rows):
+        old = next(texts["del"]) if row.kind != "add" else []
+        new = next(texts["add"]) if row.kind != "del" else []
+        anchor = f"f{index}-n{row.new}" if row.new is not None else f"f{index}-o{row.old}"
+        yield _Line(row, anchor, _text(new or old, marks.get(position), row.has_no_end))
 
 
-def _hunk(hunk: Hunk, lexer: Lexer | None, index: int) -> SafeString:
+def _head(hunk: Hunk, columns: int, show_all: str) -> SafeString:
+    """The row above a hunk: where it stands, and what is between it and the one before."""
+    words: SafeString | str = ""
+    if hunk.gap:
+        count = f"{hunk.gap:,} unchanged line{'' if hunk.gap == 1 else 's'}"
+        if hunk.can_show and show_all:
+            words = format_html(' <a href="{}" data-load>{}: show the whole file</a>', show_all, count)
+        elif not hunk.can_show:
+            words = format_html(" <span>{} before this are not in the delivery</span>", count)
+        else:
+            words = format_html(" <span>{} folded</span>", count)
     title = format_html(" <span>{}</span>", visible(cut(hunk.title)[0])) if hunk.title else ""
-    head = format_html(
-        '<tr class="hunk"><td class="ln"></td><td class="ln"></td><td>{}{}</td></tr>', hunk.header, title
+    blank = (
+        format_html('<td class="ln"></td>')
+        if columns == 4
+        else format_html('<td class="ln"></td><td class="ln"></td>')
     )
-    old = _coloured([row for row in hunk.rows if row.kind != "add"], lexer)
-    new = _coloured([row for row in hunk.rows if row.kind != "del"], lexer)
-    marks = _marks(hunk.rows)
-    rows = []
-    for position, row in enumerate(hunk.rows):
-        pieces = next(old) if row.kind != "add" else None
-        fresh = next(new) if row.kind != "del" else None
-        rows.append(_row(row, fresh or pieces or [], marks.get(position), index))
-    return format_html("{}{}", head, format_html_join("", "{}", ((row,) for row in rows)))
-
-
-def _row(row: Row, pieces: Sequence[Piece], mark: tuple[int, int] | None, index: int) -> SafeString:
-    anchor = f"f{index}-n{row.new}" if row.new is not None else f"f{index}-o{row.old}"
-    old, new = _number(row.old, anchor, row.new is None), _number(row.new, anchor, True)
-    end = format_html('<span class="meta"> no newline at the end</span>') if row.has_no_end else ""
-    kind = "" if row.kind == "same" else row.kind
     return format_html(
-        '<tr class="{}" id="{}"><td class="ln">{}</td><td class="ln">{}</td><td class="c">{}{}</td></tr>',
-        kind, anchor, old, new, _text(pieces, mark), end,
+        '<tr class="hunk">{}<td colspan="{}">{}{}{}</td></tr>',
+        blank, 3 if columns == 4 else 1, hunk.header, title, words,
     )  # fmt: skip
 
 
-def _number(number: int | None, anchor: str, is_link: bool) -> SafeString | str:
+def _unified(lines: Sequence[_Line]) -> SafeString:
+    return format_html_join(
+        "",
+        '<tr class="{}" id="{}"><td class="ln">{}</td><td class="ln">{}</td><td class="c">{}</td></tr>',
+        (
+            (
+                "" if line.row.kind == "same" else line.row.kind,
+                line.anchor,
+                _number(line.row.old, line.anchor if line.row.new is None else ""),
+                _number(line.row.new, line.anchor),
+                line.html,
+            )
+            for line in lines
+        ),
+    )
+
+
+def _split(lines: Sequence[_Line]) -> SafeString:
+    """Old on the left, new on the right; the id of a pair is the one of its new line."""
+    rows = []
+    for old, new in pairs_of([line.row for line in lines]):
+        left, right = lines[old] if old is not None else None, lines[new] if new is not None else None
+        is_same = old == new
+        named = right or left
+        rows.append(
+            (
+                "both" if is_same else "",
+                named.anchor if named else "",
+                *_cells(left, "del", is_same, is_new=False),
+                *_cells(right, "add", is_same, is_new=True),
+            )
+        )
+    cell = '<td class="ln {}">{}</td><td class="c {}">{}</td>'
+    return format_html_join("", '<tr class="{}" id="{}">' + cell + cell + "</tr>", rows)
+
+
+def _cells(
+    line: _Line | None, kind: str, is_same: bool, *, is_new: bool
+) -> tuple[object, object, object, object]:
+    """Number and code of one side: class and content of each."""
+    if line is None:
+        return "none", "", "none", ""
+    number = line.row.new if is_new else line.row.old
+    name = "" if is_same else kind
+    return name, _number(number, line.anchor if is_new or not is_same else ""), name, line.html
+
+
+def _number(number: int | None, anchor: str) -> SafeString | str:
     if number is None:
         return ""
-    return format_html('<a href="#{}">{}</a>', anchor, number) if is_link else str(number)
+    return format_html('<a href="#{}">{}</a>', anchor, number) if anchor else str(number)
 
 
-def _text(pieces: Sequence[Piece], mark: tuple[int, int] | None) -> SafeString:
-    drawn_pieces, at = [], 0
+def _text(pieces: Sequence[Piece], mark: tuple[int, int] | None, has_no_end: bool) -> SafeString:
+    if mark is None and not has_no_end and len(pieces) == 1 and not pieces[0][0]:
+        return visible(pieces[0][1])
+    parts, at = [], 0
     for name, text in pieces:
-        for is_marked, part in _split(text, at, mark):
+        for is_marked, part in _parted(text, at, mark):
             html = visible(part)
             if name:
                 html = format_html('<span class="{}">{}</span>', name, html)
-            drawn_pieces.append(format_html("<mark>{}</mark>", html) if is_marked else html)
+            parts.append(format_html("<mark>{}</mark>", html) if is_marked else html)
         at += len(text)
-    return format_html_join("", "{}", ((piece,) for piece in drawn_pieces))
+    if has_no_end:
+        parts.append(format_html('<span class="meta"> no newline at the end</span>'))
+    return format_html_join("", "{}", ((part,) for part in parts))
 
 
-def _split(text: str, at: int, mark: tuple[int, int] | None) -> Iterator[tuple[bool, str]]:
+def _parted(text: str, at: int, mark: tuple[int, int] | None) -> Iterator[tuple[bool, str]]:
     if mark is None:
         yield False, text
         return
@@ -100,68 +168,3 @@ def _split(text: str, at: int, mark: tuple[int, int] | None) -> Iterator[tuple[b
     for is_marked, part in ((False, text[:start]), (True, text[start:end]), (False, text[max(start, end) :])):
         if part:
             yield is_marked, part
-
-
-def _coloured(rows: Sequence[Row], lexer: Lexer | None) -> Iterator[list[Piece]]:
-    """The pieces of each row's text, cut to what a page shows."""
-    texts = [cut(row.text)[0] for row in rows]
-    rests = [cut(row.text)[1] for row in rows]
-    lines = _lexed("\n".join(texts), lexer) if lexer else [[("", text)] for text in texts]
-    for pieces, rest, text in zip(lines, rests, texts, strict=False):
-        whole = pieces if "".join(part for _, part in pieces) == text else [("", text)]
-        yield [*whole, ("ad", f" … {rest:,} more characters")] if rest else whole
-
-
-def _lexed(text: str, lexer: Lexer) -> list[list[Piece]]:
-    lines: list[list[Piece]] = [[]]
-    for kind, value in lexer.get_tokens(text):
-        name = next((name for known, name in _CLASSES if _is_of(kind, known)), "")
-        parts = value.split("\n")
-        for position, part in enumerate(parts):
-            if position:
-                lines.append([])
-            if part:
-                lines[-1].append((name, part))
-    return lines + [[] for _ in range(text.count("\n") + 1 - len(lines))]
-
-
-def _is_of(kind: _TokenType, known: _TokenType) -> bool:
-    """Whether a kind of token is ``known`` or below it: kinds are tuples of names from the root."""
-    return tuple(kind[: len(known)]) == tuple(known)
-
-
-def _marks(rows: Sequence[Row]) -> dict[int, tuple[int, int]]:
-    """Where lines that replace each other differ: runs of as many removed as added lines, pair by pair."""
-    found: dict[int, tuple[int, int]] = {}
-    at = 0
-    while at < len(rows):
-        removed = _run(rows, at, "del")
-        added = _run(rows, at + removed, "add")
-        if removed and removed == added:
-            for offset in range(removed):
-                found.update(_pair(rows, at + offset, at + removed + offset))
-        at += max(1, removed + added)
-    return found
-
-
-def _run(rows: Sequence[Row], at: int, kind: str) -> int:
-    count = 0
-    while at + count < len(rows) and rows[at + count].kind == kind:
-        count += 1
-    return count
-
-
-def _pair(rows: Sequence[Row], before: int, after: int) -> dict[int, tuple[int, int]]:
-    old, new = rows[before].text, rows[after].text
-    if max(len(old), len(new)) > LINE_LIMIT:
-        return {}
-    start = 0
-    while start < min(len(old), len(new)) and old[start] == new[start]:
-        start += 1
-    end = 0
-    while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
-        end += 1
-    kept = start + end
-    if kept == 0 or kept < max(len(old.strip()), len(new.strip())) // 3:
-        return {}
-    return {before: (start, len(old) - end), after: (start, len(new) - end)}

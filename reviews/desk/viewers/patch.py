@@ -7,8 +7,8 @@ hunk is content. What cannot be read is kept as a plain line, never dropped.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 FILES_LIMIT = 500
 """Files of a diff that are listed; the rest is counted and said."""
@@ -63,11 +63,19 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """A stretch of changes with its context; ``title`` is what git found to be around it."""
+    """A stretch of changes with its context; ``title`` is what git found to be around it.
+
+    ``old`` and ``new`` are the lines at which it begins; ``gap`` lines stand between it and the hunk
+    before, and ``can_show`` says whether the evidence holds them.
+    """
 
     header: str
     title: str
     rows: tuple[Row, ...]
+    old: int = 0
+    new: int = 0
+    gap: int = 0
+    can_show: bool = False
 
 
 def read_patch(text: str, *, is_cut: bool = False) -> Patch:
@@ -134,6 +142,8 @@ class _Reader:
             file.kind = "new file"
         elif line.startswith("deleted file"):
             file.kind = "deleted"
+        elif line.startswith("old mode "):
+            file.kind = "mode changed"
         elif line.startswith("rename from "):
             file.kind, file.old_path = "renamed", _unquoted(line[12:])
         elif line.startswith("rename to "):
@@ -169,39 +179,38 @@ def hunks_of(file: PatchedFile) -> list[Hunk]:
     """The hunks of one file, in its order."""
     found: list[Hunk] = []
     rows: list[Row] = []
-    title = header = ""
-    walker: Iterator[str] = iter(file.lines)
+    head: re.Match[str] | None = None
     old = new = old_left = new_left = 0
-    for line in walker:
+    for line in file.lines:
+        if line.startswith("\\"):
+            if rows:
+                rows[-1] = replace(rows[-1], has_no_end=True)
+            continue
         if old_left <= 0 and new_left <= 0:
-            if line.startswith("\\") and rows:
-                rows[-1] = Row(rows[-1].kind, rows[-1].old, rows[-1].new, rows[-1].text, has_no_end=True)
             start = _HUNK.match(line) if line.startswith("@@ ") else None
             if start is None:
                 continue
-            if header:
-                found.append(Hunk(header, title, tuple(rows)))
-            rows, title = [], start[5].strip()
-            header = f"@@ −{start[1]},{start[2] or 1} +{start[3]},{start[4] or 1} @@"
+            found += _hunk(head, rows)
+            head, rows = start, []
             old, new = int(start[1]), int(start[3])
             old_left, new_left = int(start[2] or 1), int(start[4] or 1)
             continue
-        sign = line[:1]
-        if sign == "\\":
-            if rows:
-                rows[-1] = Row(rows[-1].kind, rows[-1].old, rows[-1].new, rows[-1].text, has_no_end=True)
-        elif sign == "+":
-            rows.append(Row("add", None, new, line[1:]))
-            new, new_left = new + 1, new_left - 1
-        elif sign == "-":
-            rows.append(Row("del", old, None, line[1:]))
-            old, old_left = old + 1, old_left - 1
-        else:
-            rows.append(Row("same", old, new, line[1:]))
-            old, new, old_left, new_left = old + 1, new + 1, old_left - 1, new_left - 1
-    if header:
-        found.append(Hunk(header, title, tuple(rows)))
-    return found
+        is_old, is_new = line[:1] != "+", line[:1] != "-"
+        kind = "same" if is_old and is_new else "del" if is_old else "add"
+        rows.append(Row(kind, old if is_old else None, new if is_new else None, line[1:]))
+        old, old_left = old + is_old, old_left - is_old
+        new, new_left = new + is_new, new_left - is_new
+    return found + _hunk(head, rows)
+
+
+def _hunk(head: re.Match[str] | None, rows: Sequence[Row]) -> list[Hunk]:
+    """The hunk under a header; a side without lines is named by the line before it, as diff does."""
+    if head is None:
+        return []
+    old_count, new_count = head[2] or "1", head[4] or "1"
+    header = f"@@ −{head[1]},{old_count} +{head[3]},{new_count} @@"
+    old, new = int(head[1]) + (int(old_count) == 0), int(head[3]) + (int(new_count) == 0)
+    return [Hunk(header, head[5].strip(), tuple(rows), old, new)]
 
 
 def _path(text: str, prefix: str) -> str:

@@ -19,7 +19,7 @@ from claims.taskfile import load_template
 from claims.vocabulary import Right
 from reviews.taskpage import entries, lanes, next_steps
 from reviews.taskpage.entries import Entry, Lost
-from reviews.taskpage.views import TABS
+from reviews.taskpage.views import CHANGE, TABS
 from tests.unit.reviews.world import World, unreviewed
 
 Tasks = dict[str, Task]
@@ -32,12 +32,12 @@ def page_of(client: Client, task: Task, tab: str) -> str:
     return unescape(answer.content.decode())
 
 
-@pytest.mark.parametrize("tab", TABS)
+@pytest.mark.parametrize("tab", [*TABS, CHANGE])
 @pytest.mark.parametrize("name", ["open", "claimed", "quiet", "delivered", "changes", "done", "held", "told"])
 def test_every_tab_of_a_task_in_every_state_is_drawn(ines: Client, tasks: Tasks, name: str, tab: str) -> None:
     html = page_of(ines, tasks[name], tab)
     assert tasks[name].title in html
-    assert 'aria-current="page"' in html
+    assert ('aria-current="page"' in html) is (tab != CHANGE)
 
 
 def test_a_task_is_found_by_its_number_its_bare_number_and_its_id(ines: Client, tasks: Tasks) -> None:
@@ -123,7 +123,7 @@ def test_equal_refusals_in_a_row_are_one_entry_that_counts_them(world: World) ->
     world.release_quiet(task)
     for _ in range(3):
         world.late_delivery(task, fence, "agent-3")
-    told = entries.entries_of(selectors.timeline(task, None, 40))
+    told = entries.entries_of(selectors.timeline(task, None, 40), {})
     refused = [entry for entry in told if entry.refusal]
     assert [entry.times for entry in refused] == [3]
 
@@ -223,7 +223,16 @@ def test_the_yaml_tab_is_a_template_that_gives_the_same_input_again(ines: Client
 
 
 @pytest.mark.parametrize(
-    ("tab", "most"), [("spec", 15), ("rounds", 15), ("claim", 15), ("timeline", 18), ("yaml", 14)]
+    ("tab", "most"),
+    [
+        ("spec", 17),
+        ("rounds", 17),
+        ("claim", 18),
+        ("effects", 18),
+        ("timeline", 20),
+        ("yaml", 16),
+        (CHANGE, 16),
+    ],
 )
 def test_a_task_page_takes_a_bounded_number_of_queries(
     ines: Client, tasks: Tasks, tab: str, most: int

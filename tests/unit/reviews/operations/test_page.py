@@ -11,13 +11,12 @@ from django.test import Client
 from django.utils import timezone
 
 from claims.models import Lease, Task
-from claims.selectors import operations as reads
-from claims.selectors import quiet
+from claims.selectors import drain, quiet
 from claims.vocabulary import State
 from reviews.operations import dossier, workers
 from tests.unit.reviews.world import World
 
-QUERIES_WITH_A_DOSSIER = 17
+QUERIES_WITH_A_DOSSIER = 21
 
 
 @pytest.fixture
@@ -27,7 +26,10 @@ def silent(world: World) -> Task:
     world.claim(task, "agent-3")
     now = timezone.now()
     Lease.objects.filter(task_id=task.pk).update(
-        expires_at=now - timedelta(minutes=6), renewals=12, renewed_at=now - timedelta(minutes=9)
+        expires_at=now - timedelta(minutes=6),
+        renewals=12,
+        renewed_at=now - timedelta(minutes=9),
+        renewed_under="13.1.0",
     )
     task.refresh_from_db()
     return task
@@ -179,14 +181,17 @@ def test_the_page_asks_the_database_a_fixed_number_of_times(
         noor.get("/operations")
 
 
-def test_the_drain_counts_what_can_still_write(world: World, tasks: dict[str, Task]) -> None:
-    drain = reads.drains([world.billing.pk])[world.billing.pk]
+def test_the_drain_names_what_can_still_write(noor: Client, world: World, tasks: dict[str, Task]) -> None:
+    found = drain.status(world.billing.pk)
     states = list(Task.objects.filter(pool=world.billing).values_list("state", flat=True))
+    body = noor.get("/operations").content.decode().split('id="drain-billing"')[1].split("</ul>")[0]
 
-    assert drain.claims == states.count(State.CLAIMED)
-    assert drain.deliveries == states.count(State.DELIVERED)
-    assert drain.quiet == 1
-    assert not drain.is_drained
+    assert found.claims.count == states.count(State.CLAIMED)
+    assert found.deliveries.count == states.count(State.DELIVERED)
+    assert f"{found.claims.count}, 1 of them quiet" in body
+    for blocker in (*found.claims.blockers[:5], *found.deliveries.blockers[:5]):
+        assert f"T-{blocker.number}" in body
+    assert "Holds: </span>No effect executing or unknown" in body
 
 
 def test_the_badge_is_the_length_of_the_list(world: World, tasks: dict[str, Task]) -> None:
