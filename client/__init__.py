@@ -5,9 +5,24 @@ the local clock may only make the work stop sooner, never go on for longer.
 """
 
 from .calls import Client
+from .effects import Call, Effects, Permit
 from .evidence import Evidence, Item
 from .grants import Grant
-from .problems import Lost, Problem, Stopped, Unreachable
+from .problems import Lost, PermitLost, Problem, Stopped, Unreachable
 from .working import Working
 
-__all__ = ["Client", "Evidence", "Grant", "Item", "Lost", "Problem", "Stopped", "Unreachable", "Working"]
+__all__ = [
+    "Call",
+    "Client",
+    "Effects",
+    "Evidence",
+    "Grant",
+    "Item",
+    "Lost",
+    "Permit",
+    "PermitLost",
+    "Problem",
+    "Stopped",
+    "Unreachable",
+    "Working",
+]

@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx
 
+from .effects import Effects
 from .evidence import Evidence
 from .grants import Grant
 from .http import Http
@@ -24,6 +25,7 @@ class Client:
     def __init__(self, url: str, token: str, transport: httpx.BaseTransport | None = None) -> None:
         self._http = Http(url, token, transport)
         self._work: dict[str, Working] = {}
+        self.effects = Effects(self._http)
 
     def __enter__(self) -> Client:
         return self
@@ -54,9 +56,39 @@ class Client:
         return self._get(f"/tasks/{task_id}")
 
     def create(self, pool: str, tasks: Sequence[Mapping[str, Any]]) -> list[Body]:
-        """Write tasks; needs a personal token with the scope ``prepare``."""
+        """Write tasks, all or none; needs a personal token with the scope ``prepare``.
+
+        A task may have a ``nodeId`` and name others in ``dependsOn``: nodes of this call, or tasks of
+        the pool by number (T-1042) or id.
+        """
         answer = self._post("/tasks", {"pool": pool, "tasks": list(tasks)})
         return list(answer["tasks"])
+
+    def revise(
+        self,
+        task_id: str,
+        input: Mapping[str, Any],
+        expected_state_version: int,
+        title: str | None = None,
+        acknowledge: Sequence[Mapping[str, Any]] = (),
+    ) -> Body:
+        """The next revision of a task. ``acknowledge`` holds {effectId, counts, reason} for earlier effects."""
+        body = {
+            "expectedStateVersion": expected_state_version,
+            "input": dict(input),
+            "title": title,
+            "acknowledge": list(acknowledge),
+        }
+        return self._post(f"/tasks/{task_id}/revise", body)
+
+    def cancel(self, task_id: str, reason: str) -> Body:
+        """From its answer on nothing of the task is accepted."""
+        return self._post(f"/tasks/{task_id}/cancel", {"reason": reason})
+
+    def acknowledge(self, task_id: str, effect_id: str, reason: str, *, counts: bool) -> Body:
+        """Whether an earlier revision's effect counts for this task, or is to be done again."""
+        body = {"effectId": effect_id, "counts": counts, "reason": reason}
+        return self._post(f"/tasks/{task_id}/acknowledge", body)
 
     def claim(self, task_id: str, ttl_seconds: int | None = None) -> Grant:
         """Claim one task as it is now."""
@@ -114,18 +146,28 @@ class Client:
         return work
 
     def progress(self, grant: Grant, note: str, cost: Mapping[str, Any] | None = None) -> Body:
-        """Say what is being done."""
+        """Say what is being done, and what it has cost so far."""
         return self._post(
             f"/attempts/{grant.attempt_id}/progress", {"fence": grant.fence, "note": note, "cost": cost}
         )
 
-    def release(self, grant: Grant, reason: str) -> Body:
-        """Give the task back, unharmed."""
-        return self._end(grant, "release", {"fence": grant.fence, "reason": reason})
+    def accept_tool(self, fence: Fence, tool: str, args_digest: str) -> Body:
+        """For a tool server: is the claim current for which it is asked to act? Raises ``Lost`` if not.
 
-    def fail(self, grant: Grant, reason: str, *, retryable: bool) -> Body:
+        ``args_digest`` is ``sha256:`` and the hex digest of the arguments. Ask before each act.
+        """
+        body = {"fence": dict(fence), "tool": tool, "argsDigest": args_digest}
+        return self._post(f"/attempts/{fence['attemptId']}/accept-tool", body)
+
+    def release(self, grant: Grant, reason: str, cost: Mapping[str, Any] | None = None) -> Body:
+        """Give the task back, unharmed. ``cost`` holds totals: seconds, tokens, money, labels."""
+        return self._end(grant, "release", {"fence": grant.fence, "reason": reason, "cost": cost})
+
+    def fail(
+        self, grant: Grant, reason: str, *, retryable: bool, cost: Mapping[str, Any] | None = None
+    ) -> Body:
         """Say that it could not be done."""
-        body = {"fence": grant.fence, "reason": reason, "retryable": retryable}
+        body = {"fence": grant.fence, "reason": reason, "retryable": retryable, "cost": cost}
         return self._end(grant, "fail", body)
 
     def upload(self, grant: Grant, sha256: str, content: bytes, media_type: str) -> Body:

@@ -6,14 +6,15 @@ import json
 import sys
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from . import cli_effects, cli_tasks
 from .calls import Client
 from .files import Unusable, read_hand_in
-from .grants import Grant
-from .problems import Problem, Unreachable
+from .options import GrantFile, Token, Url, keep, kept, show
+from .problems import PermitLost, Problem, Unreachable
 from .running import own_environment, run_one
 
 EMPTY_PAUSE_SECONDS = 1.0
@@ -23,23 +24,15 @@ app = typer.Typer(
     help="Claim work from Fencepost, renew it, hand it in.", no_args_is_help=True, add_completion=False
 )
 
-Url = Annotated[str, typer.Option(envvar="FENCEPOST_URL", help="Address of the server.")]
-Token = Annotated[
-    str,
-    typer.Option(
-        envvar="FENCEPOST_TOKEN", help="Bearer token; better given by the environment.", show_default=False
-    ),
-]
-GrantFile = Annotated[
-    Path, typer.Option("--grant", envvar="FENCEPOST_GRANT", help="File the grant is kept in.")
-]
+app.add_typer(cli_effects.app, name="effect")
+app.add_typer(cli_tasks.app, name="task")
 
 
 @app.command()
 def whoami(url: Url, token: Token) -> None:
     """Whose token this is, and in which pools."""
     with Client(url, token) as client:
-        _print(client.whoami())
+        show(client.whoami())
 
 
 @app.command()
@@ -48,7 +41,7 @@ def claim(
 ) -> None:
     """Claim one task; the grant is kept in a file that only you can read."""
     with Client(url, token) as client:
-        _keep(client.claim(task_id, ttl), grant)
+        keep(client.claim(task_id, ttl), grant)
 
 
 @app.command("claim-next")
@@ -66,21 +59,21 @@ def claim_next(
     if not grants:
         typer.echo("There is nothing to claim.", err=True)
         raise typer.Exit(3)
-    _keep(grants[0], grant)
+    keep(grants[0], grant)
 
 
 @app.command()
 def renew(url: Url, token: Token, grant: GrantFile = Path("grant.json"), seconds: int = 300) -> None:
     """Let the lease run for some seconds from now."""
     with Client(url, token) as client:
-        _print(client.renew(_kept(grant), seconds, tries=3))
+        show(client.renew(kept(grant), seconds, tries=3))
 
 
 @app.command()
 def release(reason: str, url: Url, token: Token, grant: GrantFile = Path("grant.json")) -> None:
     """Give the task back."""
     with Client(url, token) as client:
-        _print(client.release(_kept(grant), reason))
+        show(client.release(kept(grant), reason))
 
 
 @app.command()
@@ -92,9 +85,16 @@ def deliver(folder: Path, url: Url, token: Token, grant: GrantFile = Path("grant
         typer.echo(str(unusable), err=True)
         raise typer.Exit(2) from unusable
     with Client(url, token) as client:
-        _print(
-            client.deliver(_kept(grant), read.result, read.evidence, read.summary, read.needs, read.claims)
-        )
+        show(client.deliver(kept(grant), read.result, read.evidence, read.summary, read.needs, read.claims))
+
+
+@app.command("accept-tool")
+def accept_tool(
+    tool: str, args_digest: str, url: Url, token: Token, grant: GrantFile = Path("grant.json")
+) -> None:
+    """For a tool: is the claim still current for which it is asked to act? Ends with 1 if it is not."""
+    with Client(url, token) as client:
+        show(client.accept_tool(kept(grant).fence, tool, args_digest))
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
@@ -129,24 +129,6 @@ def run(
     raise typer.Exit(0 if delivered == done else 1)
 
 
-def _keep(grant: Grant, path: Path) -> None:
-    path.touch(mode=0o600)
-    path.write_text(json.dumps(dict(grant.body), indent=2), encoding="utf-8")
-    _print(dict(grant.body))
-
-
-def _kept(path: Path) -> Grant:
-    try:
-        return Grant.parse(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        typer.echo(f"{path} holds no grant: {error}", err=True)
-        raise typer.Exit(2) from error
-
-
-def _print(body: Any) -> None:
-    typer.echo(json.dumps(body, indent=2))
-
-
 def main() -> None:
     """Run the command line; a refusal is shown as its problem document and ends with 1."""
     try:
@@ -154,6 +136,6 @@ def main() -> None:
     except Problem as problem:
         typer.echo(json.dumps(problem.body, indent=2), err=True)
         sys.exit(1)
-    except Unreachable as silence:
+    except (Unreachable, PermitLost) as silence:
         typer.echo(str(silence), err=True)
         sys.exit(4)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,9 @@ from typing import Any
 @dataclass(frozen=True)
 class Grant:
     """A claim and what the work needs. ``body`` is the whole answer.
+
+    ``effects`` are those of the task and its earlier revisions so far, ``predecessors`` the results
+    it builds on, ``adopted`` the evidence that an operator gave it to go on from.
 
     ``ends_at`` is this process's monotonic clock (seconds) at which the lease ends at the latest:
     counted from before the request was sent, so that a slow answer makes it end sooner.
@@ -28,6 +31,9 @@ class Grant:
     last_review: Mapping[str, Any] | None = field(repr=False)
     lease_seconds: float
     ends_at: float
+    effects: Sequence[Mapping[str, Any]] = field(default=(), repr=False)
+    predecessors: Sequence[Mapping[str, Any]] = field(default=(), repr=False)
+    adopted: Mapping[str, Any] | None = field(default=None, repr=False)
 
     @classmethod
     def parse(cls, body: Mapping[str, Any], asked_at: float | None = None) -> Grant:
@@ -45,6 +51,9 @@ class Grant:
             round=body["round"],
             last_review=body.get("lastReview"),
             lease_seconds=seconds,
+            effects=list(body.get("effects") or []),
+            predecessors=list(body.get("predecessors") or []),
+            adopted=body.get("adoptedEvidence"),
             ends_at=(time.monotonic() if asked_at is None else asked_at) + seconds,
         )
 

@@ -31,6 +31,14 @@ class Unreachable(Exception):
     """The server did not answer in time, several times; whether the call happened is unknown."""
 
 
+class PermitLost(Exception):
+    """Whether a permit was handed out was not heard. Hand it back under ``key`` and look the effect up."""
+
+    def __init__(self, effect_id: str, key: str) -> None:
+        self.effect_id, self.key = effect_id, key
+        super().__init__(f"The answer to execute of {effect_id} under the key {key} was not heard.")
+
+
 class Stopped(Exception):
     """The work must end now; ``reason`` says why in one sentence."""
 

@@ -30,7 +30,7 @@ from claims.api.bodies import (
     StageBody,
 )
 from claims.api.door import Door, Visit, visit_of
-from claims.api.granting import KEYED
+from claims.api.headers import KEY_TAKEN, KEYED
 from claims.api.problems import Refusal, problem_of
 from claims.api.waiting import wait_for
 from claims.callers import Caller
@@ -95,7 +95,13 @@ def _standing(seen: selectors.Row) -> tuple[object, ...]:
     )
 
 
-@api.post("/attempts/{attempt_id}/renew", auth=RENEWING, response=answers.RenewedAnswer, tags=["claims"])
+@api.post(
+    "/attempts/{attempt_id}/renew",
+    auth=RENEWING,
+    response=answers.RenewedAnswer,
+    openapi_extra=KEY_TAKEN,
+    tags=["claims"],
+)
 def renew(request: HttpRequest, attempt_id: str, body: RenewBody) -> HttpResponse:
     """The lease runs ``extendSeconds`` from now, never shorter than it ran. Works after expiry, too."""
     visit = visit_of(request)
@@ -105,7 +111,9 @@ def renew(request: HttpRequest, attempt_id: str, body: RenewBody) -> HttpRespons
     return rendering.answer(visit, outcome, rendering.renewed)
 
 
-@api.post("/renewals", auth=RENEWING, response=answers.RenewalsAnswer, tags=["claims"])
+@api.post(
+    "/renewals", auth=RENEWING, response=answers.RenewalsAnswer, openapi_extra=KEY_TAKEN, tags=["claims"]
+)
 def renewals(request: HttpRequest, body: RenewalsBody) -> HttpResponse:
     """Several renewals; each has its own answer or problem, in the order they were sent."""
     visit = visit_of(request)
@@ -128,7 +136,11 @@ def renewals(request: HttpRequest, body: RenewalsBody) -> HttpResponse:
 
 
 @api.post(
-    "/attempts/{attempt_id}/progress", auth=DELIVERING, response=answers.ProgressedAnswer, tags=["claims"]
+    "/attempts/{attempt_id}/progress",
+    auth=DELIVERING,
+    response=answers.ProgressedAnswer,
+    openapi_extra=KEY_TAKEN,
+    tags=["claims"],
 )
 def progress(request: HttpRequest, attempt_id: str, body: ProgressBody) -> HttpResponse:
     """Say what is being done, and what it has cost so far."""
@@ -175,7 +187,13 @@ def fail(request: HttpRequest, attempt_id: str, body: FailBody) -> HttpResponse:
     return rendering.answer(visit, outcome, rendering.left)
 
 
-@api.post("/attempts/{attempt_id}/stage", auth=DELIVERING, response=answers.StagedAnswer, tags=["results"])
+@api.post(
+    "/attempts/{attempt_id}/stage",
+    auth=DELIVERING,
+    response=answers.StagedAnswer,
+    openapi_extra=KEY_TAKEN,
+    tags=["results"],
+)
 def stage(request: HttpRequest, attempt_id: str, body: StageBody) -> HttpResponse:
     """Put a result and its manifest aside, to be handed in later. The digest is recomputed and compared."""
     visit = visit_of(request)
@@ -187,7 +205,11 @@ def stage(request: HttpRequest, attempt_id: str, body: StageBody) -> HttpRespons
 
 
 @api.post(
-    "/attempts/{attempt_id}/deliver", auth=DELIVERING, response=answers.DeliveredAnswer, tags=["results"]
+    "/attempts/{attempt_id}/deliver",
+    auth=DELIVERING,
+    response=answers.DeliveredAnswer,
+    openapi_extra=KEY_TAKEN,
+    tags=["results"],
 )
 def deliver(request: HttpRequest, attempt_id: str, body: DeliverBody) -> HttpResponse:
     """Hand in a result for review: the one staged under ``resultDigest``, or the one that comes along."""
@@ -205,7 +227,11 @@ def deliver(request: HttpRequest, attempt_id: str, body: DeliverBody) -> HttpRes
 
 
 @api.post(
-    "/attempts/{attempt_id}/commit", auth=DELIVERING, response=answers.CommittedAnswer, tags=["results"]
+    "/attempts/{attempt_id}/commit",
+    auth=DELIVERING,
+    response=answers.CommittedAnswer,
+    openapi_extra=KEY_TAKEN,
+    tags=["results"],
 )
 def commit(request: HttpRequest, attempt_id: str, body: CommitBody) -> HttpResponse:
     """The canonical commit of a task that asks for no review, where the pool allows it."""

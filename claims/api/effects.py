@@ -27,7 +27,7 @@ from claims.api.effect_bodies import (
     ReconcileBody,
     UnknownBody,
 )
-from claims.api.granting import KEYED
+from claims.api.headers import KEYED
 from claims.api.problems import Refusal
 from claims.fences import Fence
 from claims.outcomes import EffectMoved, Refused, Why

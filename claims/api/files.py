@@ -19,6 +19,7 @@ from claims import evidence, transitions
 from claims.api import answers, read_answers, rendering
 from claims.api.application import api
 from claims.api.door import Door, Visit, declared_length, refuse_encoding, visit_of
+from claims.api.headers import UPLOAD
 from claims.api.problems import Refusal, refuse
 from claims.evidence import EvidenceMismatch
 from claims.fences import Fence
@@ -35,21 +36,6 @@ _MEDIA_TYPE = re.compile(
     r"[a-zA-Z0-9!#$&^_.+-]{1,60}/[a-zA-Z0-9!#$&^_.+-]{1,60}(?:; ?[a-zA-Z0-9=\"_.-]{1,70})?", re.ASCII
 )
 _FENCE_PART = re.compile(r"\s*(epoch|generation|cancel)=([0-9]{1,16})\s*", re.ASCII)
-_UPLOAD = {
-    "parameters": [
-        {
-            "name": "Fencepost-Fence",
-            "in": "header",
-            "required": True,
-            "description": "epoch=3, generation=7, cancel=0",
-            "schema": {"type": "string"},
-        }
-    ],
-    "requestBody": {
-        "required": True,
-        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
-    },
-}
 _DOWNLOAD = {
     "responses": {
         200: {"description": "The bytes, as an attachment", "content": {"application/octet-stream": {}}}
@@ -61,7 +47,7 @@ _DOWNLOAD = {
     "/attempts/{attempt_id}/files/{sha256}",
     auth=Door(Scope.DELIVER),
     response={201: answers.FileAnswer, 200: answers.FileAnswer},
-    openapi_extra=_UPLOAD,
+    openapi_extra=UPLOAD,
     tags=["results"],
 )
 def put_file(request: HttpRequest, attempt_id: str, sha256: str) -> HttpResponse:

@@ -14,22 +14,11 @@ from claims.api import answers, rendering
 from claims.api.application import api
 from claims.api.bodies import AdjustBody, ClaimBody, ClaimNextBody, CreateBody, ManyTasks
 from claims.api.door import Door, Visit, visit_of
+from claims.api.headers import KEYED, VERSIONED
 from claims.api.problems import Refusal
 from claims.api.waiting import wait_for
 from claims.outcomes import Grants, Refused, Why
 from claims.vocabulary import Scope
-
-KEYED: dict[str, Any] = {
-    "parameters": [
-        {
-            "name": "Idempotency-Key",
-            "in": "header",
-            "required": True,
-            "description": "1 to 255 letters, digits or any of _ . : ~ + = -, quoted or not. The same key and request have the same answer.",
-            "schema": {"type": "string"},
-        }
-    ]
-}
 
 
 @api.post(
@@ -53,7 +42,7 @@ def create(request: HttpRequest, body: Body[CreateBody]) -> HttpResponse:
     "/tasks/{task_id}/adjust",
     auth=Door(Scope.PREPARE, body=True),
     response=answers.AdjustedAnswer,
-    openapi_extra=KEYED,
+    openapi_extra=VERSIONED,
     tags=["tasks"],
 )
 def adjust(request: HttpRequest, task_id: str, body: AdjustBody) -> HttpResponse:
@@ -68,7 +57,7 @@ def adjust(request: HttpRequest, task_id: str, body: AdjustBody) -> HttpResponse
     "/tasks/{task_id}/claim",
     auth=Door(Scope.CLAIM, body=True, attempts=False),
     response=answers.GrantAnswer,
-    openapi_extra=KEYED,
+    openapi_extra=VERSIONED,
     tags=["claims"],
 )
 def claim(request: HttpRequest, task_id: str, body: ClaimBody) -> HttpResponse:

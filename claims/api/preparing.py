@@ -9,7 +9,8 @@ from claims.api import answers, rendering
 from claims.api.application import api
 from claims.api.door import Door, visit_of
 from claims.api.effect_bodies import AcknowledgeBody, CancelBody, ReviseBody
-from claims.api.granting import KEYED, expected_version, precondition, task_of
+from claims.api.granting import expected_version, precondition, task_of
+from claims.api.headers import KEYED, VERSIONED
 from claims.api.problems import Refusal
 from claims.outcomes import Why
 from claims.vocabulary import Scope
@@ -21,7 +22,7 @@ PREPARING = Door(Scope.PREPARE, body=True)
     "/tasks/{task_id}/revise",
     auth=PREPARING,
     response={201: answers.RevisedAnswer},
-    openapi_extra=KEYED,
+    openapi_extra=VERSIONED,
     tags=["tasks"],
 )
 def revise(request: HttpRequest, task_id: str, body: ReviseBody) -> HttpResponse:
