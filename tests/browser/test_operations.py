@@ -23,7 +23,10 @@ def silent(site: Site, title: str = "Reports: monthly totals by plan", agent: st
         site.world.claim(task, agent)
         now = timezone.now()
         Lease.objects.filter(task_id=task.pk).update(
-            expires_at=now - timedelta(minutes=4), renewals=9, renewed_at=now - timedelta(minutes=7)
+            expires_at=now - timedelta(minutes=4),
+            renewals=9,
+            renewed_at=now - timedelta(minutes=7),
+            renewed_under="13.1.0",
         )
         return task
 

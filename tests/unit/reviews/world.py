@@ -148,7 +148,8 @@ class World:
 
     def accept(self, delivery: Delivery, who: User, reason: str = "") -> None:
         """The canonical commit."""
-        verdicts = {number: VerdictGiven(Verdict.MET) for number in (1, 2)}
+        count = len(delivery.task.specification.body.get("acceptance", []))
+        verdicts = {number: VerdictGiven(Verdict.MET) for number in range(1, count + 1)}
         done(
             transitions.accept(
                 as_person(who), delivery.pk, Judgement(delivery.subject_digest, verdicts, "", reason)
