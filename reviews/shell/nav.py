@@ -1,7 +1,7 @@
 """The header's links and their badges.
 
 Promises: each badge is the length of the list it points at, from the same query function
-(tests/unit/reviews/test_badges.py compares them).
+(tests/unit/reviews/test_inbox.py and effects/ compare them).
 """
 
 from __future__ import annotations

@@ -24,5 +24,6 @@ def test_every_page_is_in_the_reference(route: str) -> None:
         .replace("<str:ref>", "<task>")
         .replace("<slug:tab>", "<tab>")
         .replace("<slug:code>", "<code>")
+        .replace("<str:effect>", "<effect>")
     )
     assert f"`/{written}`" in REFERENCE.read_text()
