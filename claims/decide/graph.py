@@ -8,7 +8,7 @@ from uuid import UUID
 from claims.decide.changes import Change, refuse
 from claims.decide.rows import Predecessor, TaskAsRead
 from claims.outcomes import Refused, Why
-from claims.vocabulary import AttemptOutcome, Right, State, Verb
+from claims.vocabulary import AttemptOutcome, EffectState, Right, State, Verb
 
 _WITH_AUTHORITY = (State.CLAIMED, State.DELIVERED)
 _OPENED = (State.OPEN, State.CLAIMED, State.DELIVERED, State.HELD)
@@ -126,6 +126,12 @@ def acknowledge(seen: TaskAsRead, effect_id: str, counts: bool, reason: str) -> 
     earlier = [effect for effect in seen.earlier_effects if effect.id == effect_id]
     if not earlier:
         return refuse(seen, Why.UNPROCESSABLE, "No earlier revision of this task has an effect with this id.")
+    if earlier[0].state is not EffectState.COMMITTED and not earlier[0].has_happened:
+        return refuse(
+            seen,
+            Why.UNPROCESSABLE,
+            f"The effect is {earlier[0].state}; only one that happened is acknowledged.",
+        )
     if earlier[0].counts is not None:
         return refuse(seen, Why.STALE_STATE, "This effect has been acknowledged for this revision already.")
     return Change(

@@ -77,8 +77,8 @@ def reconcile_as_operator(
     """UNKNOWN -> COMMITTED, UNKNOWN -> PREPARED or UNKNOWN -> UNKNOWN; from PREPARED, too, while HAPPENED
     stands. Also of tasks that are final.
 
-    Refused with NOT_FOUND, FORBIDDEN, STALE_STATE, MUST_RECONCILE (a live permit) or, for
-    DID_NOT_HAPPEN before the settle time has passed, WEAK_OBSERVATION.
+    Refused with NOT_FOUND, FORBIDDEN, STALE_STATE, MUST_RECONCILE (a live permit) or, for a
+    DID_NOT_HAPPEN that was seen before the settle time had passed, WEAK_OBSERVATION.
     """
     effect = _of_operator(seen, effect_id, expected_version)
     if isinstance(effect, Refused):
@@ -86,7 +86,7 @@ def reconcile_as_operator(
     refused = None if _is_contested(effect) else _nothing_to_settle(seen, effect)
     if refused:
         return refused
-    is_early = look.said is Said.DID_NOT_HAPPEN and not has_settled(seen.now, effect)
+    is_early = look.said is Said.DID_NOT_HAPPEN and not _was_begun_after_settling(seen, effect, look)
     observation = _observation(effect, look, Via.OPERATOR, None, is_strong=not is_early)
     if is_early:
         return weak(seen, effect, observation, _TOO_EARLY)
@@ -110,8 +110,14 @@ def write_off(seen: TaskAsRead, effect_id: str, reason: str, expected_version: i
 
 
 _TOO_EARLY = (
-    "A sender that was paused may still send; only after the settle time can it be said that it did not."
+    "A sender that was paused may still send; only who looks after the settle time, and names the etag"
+    " that the effect has then, can say that it did not."
 )
+
+
+def _was_begun_after_settling(seen: TaskAsRead, effect: EffectRow, look: Look) -> bool:
+    """Whether the look was begun after nobody could send any more: it names an etag of that time."""
+    return has_settled(seen.now, effect) and look.etag == etag(seen.now, effect)
 
 
 def _of_operator(seen: TaskAsRead, effect_id: str, expected_version: int) -> EffectRow | Refused:
@@ -163,7 +169,7 @@ def _weakness(seen: TaskAsRead, effect: EffectRow, slot: Slot | None, look: Look
         return "The look-up is kept; its source is not one that decides."
     if not has_settled(seen.now, effect):
         return "The look-up is kept; it was begun before the settle time had passed. Look again after it."
-    if look.etag != etag(seen.now, effect):
+    if not _was_begun_after_settling(seen, effect, look):
         return (
             "The look-up is kept; it names an earlier etag of the effect. Read the effect, then look again."
         )

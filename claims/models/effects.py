@@ -94,8 +94,10 @@ class Effect(models.Model):
                 "no_effect_from_nowhere",
                 "NEW.version <> OLD.version + 1 OR NEW.permits < OLD.permits OR NEW.doubts < OLD.doubts"
                 " OR (NEW.state = 'EXECUTING' AND OLD.state <> 'EXECUTING'"
-                " AND (OLD.state <> 'PREPARED' OR NEW.permits <> OLD.permits + 1 OR OLD.has_happened))",
-                "an effect is executed from PREPARED only, with a permit of its own (claim.v1 section 5)",
+                " AND (OLD.state <> 'PREPARED' OR NEW.permits <> OLD.permits + 1 OR OLD.has_happened))"
+                " OR (NEW.state = 'ABANDONED' AND OLD.state NOT IN ('PREPARED', 'ABANDONED'))"
+                " OR (NEW.state = 'WRITTEN_OFF' AND OLD.state NOT IN ('EXECUTING', 'UNKNOWN', 'WRITTEN_OFF'))",
+                "an effect moves along its arrows only, and is executed with a permit of its own (claim.v1 section 5)",
                 is_locked=True,
             ),
             never_deleted("an effect"),

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.db.models import Q
+
 from claims import decide, kernel
 from claims.callers import Caller
 from claims.decide.rows import Predecessor, TaskAsRead
@@ -14,7 +16,7 @@ from claims.models.columns import new_id
 from claims.outcomes import Acknowledged, Cancelled, CreatedTask, Refused, Revised, Why
 from claims.transitions.beginning import Beginning, begin
 from claims.transitions.checking import flaws_of
-from claims.vocabulary import Verb
+from claims.vocabulary import EffectState, Verb
 
 _INHERITED = (
     "priority", "not_before", "ttl_seconds", "max_attempts", "review_policy", "reclaim_policy", "reviewer_id", "reviewer_group_id",
@@ -164,10 +166,13 @@ def _acknowledge_all(
     caller: Caller, seen: TaskAsRead, new: CreatedTask, answers: Sequence[Answer]
 ) -> Refused | None:
     """What the preparer said of earlier effects, together with the revision."""
-    known = set(Effect.objects.filter(lineage_id=seen.task.lineage_id).values_list("id", flat=True))
+    happened = Q(state=EffectState.COMMITTED) | Q(has_happened=True)
+    known = Effect.objects.filter(happened, lineage_id=seen.task.lineage_id).values_list("id", flat=True)
     for answer in answers:
-        if answer.effect_id not in known:
-            return Refused(Why.UNPROCESSABLE, f"This task has no earlier effect {answer.effect_id[:64]}.")
+        if answer.effect_id not in set(known):
+            return Refused(
+                Why.UNPROCESSABLE, f"No earlier effect {answer.effect_id[:64]} of this task has happened."
+            )
         _keep(caller, seen, new.task_id, answer)
     return None
 

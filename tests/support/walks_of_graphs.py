@@ -162,3 +162,24 @@ def _(world: World) -> Walk:
     return task_id, lambda: transitions.requeue(
         world.person(world.operator), task_id, world.sighting(task_id)
     )
+
+
+def _adopts(state: State) -> None:
+    @walks(state, Verb.ADOPT, State.CLAIMED)
+    def _(world: World) -> Walk:
+        late = world.claimed()
+        task_id = late.fence.task_id
+        world.stage(late)
+        transitions.release(world.caller(), late.fence, "night")
+        in_state(world, state, task_id)
+        return task_id, lambda: transitions.adopt(
+            world.person(world.operator),
+            task_id,
+            world.sighting(task_id),
+            world.agents[1].name,
+            attempt_id=late.fence.attempt_id,
+        )
+
+
+for _state in (State.OPEN, State.DELIVERED, State.HELD):
+    _adopts(_state)

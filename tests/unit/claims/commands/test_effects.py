@@ -12,6 +12,7 @@ from tests.support.effects import (
     ONCE_ONLY,
     approvals,
     effect_row,
+    etag_of,
     long_ago,
     observations,
     prepared,
@@ -52,9 +53,18 @@ def by(world: World) -> list[str]:
 )
 def test_an_operator_ends_a_doubt(world: World, word: str, words: list[str], state: EffectState) -> None:
     effect_id = in_doubt(world)
-    line = said("reconcile_effect", effect_id[:12], word, *words, *by(world))
+    line = said("reconcile_effect", effect_id[:12], word, "--etag", etag_of(effect_id), *words, *by(world))
     assert line == f"The effect {effect_id[:12]} (mail) is {state}.\n"
     assert state_of(effect_id) is state
+
+
+def test_an_effect_is_shown_with_the_etag_that_its_look_has_to_name(world: World) -> None:
+    effect_id = in_doubt(world)
+    shown = said("reconcile_effect", effect_id[:12], *by(world))
+    assert f"etag {etag_of(effect_id)}" in shown
+    assert "UNKNOWN" in shown
+    with pytest.raises(CommandError, match="WEAK_OBSERVATION: "):
+        said("reconcile_effect", effect_id[:12], "DID_NOT_HAPPEN", "--reason", "not there", *by(world))
 
 
 def test_what_an_operator_says_too_early_is_told_to_be_weak(world: World) -> None:

@@ -14,6 +14,7 @@ from tests.support.effects import (
     RECEIPT,
     approved,
     effect_row,
+    etag_of,
     executing,
     long_ago,
     permitted,
@@ -67,7 +68,7 @@ def test_a_settled_effect_stays_as_it_is(world: World, granted: Granted, state: 
         f"UPDATE claims_effect SET state = %s, {MOVED} WHERE id = %s",
         state,
         effect_id,
-        naming="a settled effect stays|from PREPARED only",
+        naming="a settled effect stays|along its arrows only",
     )
 
 
@@ -81,17 +82,17 @@ def test_every_change_of_an_effect_moves_its_version_by_one(world: World, grante
 def test_an_effect_is_executed_from_prepared_with_a_permit_of_its_own(world: World, granted: Granted) -> None:
     effect_id = prepared(world, granted)
     executed = f"UPDATE claims_effect SET state = 'EXECUTING', permit_id = gen_random_uuid(), {MOVED}"
-    refused(f"{executed} WHERE id = %s", effect_id, naming="from PREPARED only, with a permit")
+    refused(f"{executed} WHERE id = %s", effect_id, naming="with a permit of its own")
     refused(
         f"{executed}, permits = permits + 1 WHERE id = %s",
         prepared_and_happened(world),
-        naming="from PREPARED only",
+        naming="along its arrows only",
     )
     doubtful, _ = unknown(world, with_effect(world))
     refused(
         f"{executed}, permits = permits + 1 WHERE id = %s",
         doubtful,
-        naming="from PREPARED only, with a permit",
+        naming="with a permit of its own",
     )
 
 
@@ -102,7 +103,9 @@ def prepared_and_happened(world: World) -> str:
     long_ago(effect_id, 3_600)
     operator = world.person(world.operator)
     version = effect_row(effect_id).version
-    transitions.reconcile_as_operator(operator, effect_id, Look(Said.DID_NOT_HAPPEN), version)
+    transitions.reconcile_as_operator(
+        operator, effect_id, Look(Said.DID_NOT_HAPPEN, etag=etag_of(effect_id)), version
+    )
     transitions.confirm(world.caller(), granted.fence, effect_id, permit.permit_id, RECEIPT)
     return effect_id
 
@@ -172,7 +175,10 @@ def test_no_second_permit_without_a_recorded_did_not_happen(world: World, grante
     second = COPIED.format(step=1, key="'another'", approval="NULL")
     refused(second, effect_id, naming="between two permits stands a recorded DID_NOT_HAPPEN")
     transitions.reconcile_as_operator(
-        world.person(world.operator), effect_id, Look(Said.DID_NOT_HAPPEN), effect_row(effect_id).version
+        world.person(world.operator),
+        effect_id,
+        Look(Said.DID_NOT_HAPPEN, etag=etag_of(effect_id)),
+        effect_row(effect_id).version,
     )
     refused(second, effect_id, naming="between two permits")
 
@@ -183,7 +189,10 @@ def test_a_permit_has_one_number_and_one_key(world: World, granted: Granted) -> 
     refused(COPIED.format(step=0, key="'another'", approval="NULL"), effect_id, naming="permit_one_a_number")
     long_ago(effect_id, 3_600)
     transitions.reconcile_as_operator(
-        world.person(world.operator), effect_id, Look(Said.DID_NOT_HAPPEN), effect_row(effect_id).version
+        world.person(world.operator),
+        effect_id,
+        Look(Said.DID_NOT_HAPPEN, etag=etag_of(effect_id)),
+        effect_row(effect_id).version,
     )
     refused(COPIED.format(step=1, key="p.key", approval="NULL"), effect_id, naming="permit_one_a_key")
 
@@ -193,7 +202,10 @@ def test_an_approval_gives_one_permit_and_none_is_given_without(world: World) ->
     effect_id, _ = unknown(world, granted)
     long_ago(effect_id, 3_600)
     transitions.reconcile_as_operator(
-        world.person(world.operator), effect_id, Look(Said.DID_NOT_HAPPEN), effect_row(effect_id).version
+        world.person(world.operator),
+        effect_id,
+        Look(Said.DID_NOT_HAPPEN, etag=etag_of(effect_id)),
+        effect_row(effect_id).version,
     )
     again = COPIED.format(step=1, key="'another'", approval="p.approval_id")
     refused(again, effect_id, naming="permit_one_an_approval")

@@ -19,6 +19,7 @@ from tests.support.effects import (
     approvals,
     approved,
     effect_row,
+    etag_of,
     keyed,
     long_ago,
     permitted,
@@ -97,7 +98,9 @@ def test_after_a_doubt_the_next_approval_names_it(world: World) -> None:
     long_ago(effect_id, 3_600)
     operator = world.person(world.operator)
     version = effect_row(effect_id).version
-    transitions.reconcile_as_operator(operator, effect_id, Look(Said.DID_NOT_HAPPEN), version)
+    transitions.reconcile_as_operator(
+        operator, effect_id, Look(Said.DID_NOT_HAPPEN, etag=etag_of(effect_id)), version
+    )
     assert why(transitions.execute(keyed(world), granted.fence, effect_id)) is Why.APPROVAL_REQUIRED
     stale = refused(approve(world, effect_id, doubt=0))
     assert (stale.why, stale.extra["doubt"]) == (Why.STALE_STATE, 1)
@@ -180,7 +183,9 @@ def test_what_was_said_to_have_happened_is_not_approved(world: World) -> None:
     long_ago(effect_id, 3_600)
     operator = world.person(world.operator)
     version = effect_row(effect_id).version
-    transitions.reconcile_as_operator(operator, effect_id, Look(Said.DID_NOT_HAPPEN), version)
+    transitions.reconcile_as_operator(
+        operator, effect_id, Look(Said.DID_NOT_HAPPEN, etag=etag_of(effect_id)), version
+    )
     transitions.confirm(world.caller(), granted.fence, effect_id, permit.permit_id, RECEIPT)
     assert why(approve(world, effect_id)) is Why.MUST_RECONCILE
 

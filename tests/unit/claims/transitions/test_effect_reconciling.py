@@ -20,6 +20,7 @@ from tests.support.effects import (
     approvals,
     approved,
     effect_row,
+    etag_of,
     executing,
     keyed,
     long_ago,
@@ -53,8 +54,9 @@ def in_doubt(world: World, seconds: int = SETTLED_LONG_AGO, **slot: Any) -> tupl
 
 
 def by_operator(world: World, effect_id: str, look: Look) -> EffectMoved | Refused:
+    seen = replace(look, etag=look.etag or etag_of(effect_id))
     return transitions.reconcile_as_operator(
-        world.person(world.operator), effect_id, look, effect_row(effect_id).version
+        world.person(world.operator), effect_id, seen, effect_row(effect_id).version
     )
 
 
@@ -264,6 +266,16 @@ def test_an_operator_too_waits_for_the_settle_time_to_say_that_it_did_not_happen
     assert state_of(effect_id) is EffectState.UNKNOWN
     assert observations(effect_id)[-1] == ("DID_NOT_HAPPEN", "OPERATOR", False, False)
     assert isinstance(by_operator(world, effect_id, Look(Said.HAPPENED)), EffectMoved), "that it did, at once"
+
+
+def test_an_operator_who_looked_before_the_settle_time_has_to_look_again(world: World) -> None:
+    _, effect_id, _ = in_doubt(world, seconds=119)
+    before = etag_of(effect_id)
+    long_ago(effect_id, SETTLED_LONG_AGO)
+    answer = refused(by_operator(world, effect_id, Look(Said.DID_NOT_HAPPEN, etag=before)))
+    assert answer.why is Why.WEAK_OBSERVATION
+    assert state_of(effect_id) is EffectState.UNKNOWN
+    assert isinstance(by_operator(world, effect_id, Look(Said.DID_NOT_HAPPEN)), EffectMoved)
 
 
 @pytest.mark.parametrize("ending", ["cancel", "fail"])
