@@ -17,7 +17,7 @@ from claims.outcomes import Refused
 from claims.selectors import adoptable, doubts, drain, effects, operations, people, poolevents, quiet, tasks
 from claims.selectors.seen import SeenPool
 from claims.vocabulary import EffectState, Gate, Right, Verb
-from reviews.effects.views import shown
+from reviews.effects.views import OUTCOMES, shown
 from reviews.operations import dossier, workers
 from reviews.shell.draw import draw
 from reviews.shell.rights import pool_named, pools_of_request, signed_in
@@ -124,6 +124,7 @@ def _effects(ids: list[int]) -> dict[str, Any]:
     doubtful = [one for one in found if one.is_in_doubt]
     return {
         "doubtful": doubtful,
+        "outcomes": OUTCOMES,
         "doubt_count": doubts.count(ids) if len(found) == effects.LIMIT else len(doubtful),
         "under_way": [one for one in found if not one.is_in_doubt],
     }

@@ -12,6 +12,8 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from claims.selectors.effects import ObservationSeen
+from claims.vocabulary import Said, Via
 from reviews.shell import words
 
 register = template.Library()
@@ -194,3 +196,13 @@ def via_word(via: str) -> str:
 def underspace(text: str) -> str:
     """``non_replayable`` as people read it: ``non replayable``."""
     return str(text).replace("_", " ")
+
+
+@register.filter
+def weight_word(seen: ObservationSeen) -> str:
+    """What an observation came to: a word of doubt that was applied puts an effect in doubt."""
+    if seen.is_applied:
+        return (
+            "put it in doubt" if seen.said == Said.CANNOT_TELL and seen.via != Via.OPERATOR else "settled it"
+        )
+    return "settled nothing by itself" if seen.is_strong else "too weak to settle it"

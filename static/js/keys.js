@@ -1,19 +1,14 @@
 // Keys. Anything with data-key can be pressed by that key; the ? dialog is made from what is on the page.
 // Fields are exempt. No key here sends a decision: a key only follows a link, opens a sheet or moves the focus.
-import { install, uninstall } from "../vendor/hotkey/3.1.4/hotkey.js";
+import { install } from "./hotkeys.js";
 
 const root = document.documentElement;
 const single = root.dataset.keys !== "off";
 let installed = [];
 
-function wanted(key) {
-  return single || /(Mod|Control|Alt|Meta)\+/.test(key);
-}
-
 function refresh() {
-  installed.forEach(uninstall);
-  installed = [...document.querySelectorAll("[data-key]")].filter((el) => wanted(el.dataset.key));
-  installed.forEach((el) => install(el, el.dataset.key));
+  installed = single ? [...document.querySelectorAll("[data-key]")] : [];
+  install(installed);
   for (const el of document.querySelectorAll("[data-needs-script]")) el.hidden = false;
 }
 
@@ -25,9 +20,9 @@ function row(key, text) {
   const tr = document.createElement("tr");
   const th = document.createElement("th");
   th.scope = "row";
-  for (const part of key.split(",")[0].split(" ")) {
+  for (const part of key.split(" ")) {
     const kbd = document.createElement("kbd");
-    kbd.textContent = part.replace("Mod", "Ctrl");
+    kbd.textContent = part;
     th.append(kbd, " ");
   }
   const td = document.createElement("td");

@@ -54,7 +54,7 @@ def test_j_and_k_move_from_row_to_row_and_enter_opens(site: Site, open_page: Ope
 
 def test_the_tabs_of_a_task_have_numbers(site: Site, open_page: Open) -> None:
     page = ready(open_page(f"/tasks/T-{site.tasks['told'].number}", who=site.world.ines))
-    page.keyboard.press("5")
+    page.keyboard.press("6")
     page.wait_for_url("**/yaml")
 
 

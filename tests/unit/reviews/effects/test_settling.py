@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,19 +16,26 @@ from claims.models import Observation
 from claims.selectors import badges, doubts, effects
 from claims.selectors.seen import pools_of
 from claims.vocabulary import EffectState
+from reviews.effects.views import OUTCOMES
 from tests.support.effects import long_ago, observations, state_of
 from tests.unit.reviews.effects.conftest import CHARGE, MAIL, Prepared, act, executed, in_doubt, prepared
 from tests.unit.reviews.world import World
 
 
-def test_operations_lists_effects_in_doubt_with_what_is_known(noor: Client, charge: Prepared) -> None:
+def test_operations_lists_effects_in_doubt_with_what_is_known(
+    noor: Client, world: World, charge: Prepared
+) -> None:
+    in_doubt(world, prepared(world, CHARGE, title="Another"))
     body = noor.get("/operations").content.decode()
 
-    assert "1 effect in doubt needs an operator" in body
+    assert "2 effects in doubt need an operator" in body
     assert "Nobody knows whether agent-7 made the call." in body
     assert "https://pay.test/charges" in body
     assert "the line went dead" in body
     assert "Look it up now" in body
+    assert all(f'value="{outcome[0]}"' in body for outcome in OUTCOMES)
+    ids = re.findall(r'\bid="([^"]+)"', body)
+    assert sorted(set(ids)) == sorted(ids)
 
 
 def test_a_call_that_is_under_way_needs_nobody_yet(noor: Client, world: World) -> None:
