@@ -18,7 +18,7 @@ from reviews.shell.rights import signed_in
 
 GONE = "The evidence storage does not have these bytes."
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
-_ENDINGS = {"diff": ".diff", "command": ".log", "log": ".log", "test-report": ".xml", "screenshot": ".png"}
+ENDINGS = {"diff": ".diff", "command": ".log", "log": ".log", "test-report": ".xml", "screenshot": ".png"}
 
 
 @signed_in
@@ -33,7 +33,7 @@ def download(request: HttpRequest, delivery: UUID, sha256: str) -> HttpResponse:
     answer = FileResponse(
         stream, as_attachment=True, filename=_name(item), content_type="application/octet-stream"
     )
-    return _locked(answer)  # type: ignore[return-value]
+    return locked(answer)  # type: ignore[return-value]
 
 
 @signed_in
@@ -47,7 +47,7 @@ def picture(request: HttpRequest, delivery: UUID, sha256: str) -> HttpResponse:
         raise Http404(GONE) from error
     answer = HttpResponse(content, content_type="image/png")
     answer["Cache-Control"] = "private, max-age=86400, immutable"
-    _locked(answer)
+    locked(answer)
     return answer
 
 
@@ -61,10 +61,11 @@ def _item(request: HttpRequest, delivery_id: UUID, sha256: str) -> Item:
 def _name(item: Item) -> str:
     """A file name without anything a shell or a browser reads into it."""
     name = _UNSAFE.sub("-", item.name).strip(".-") or "evidence"
-    return name if "." in name else name + _ENDINGS.get(item.kind, "")
+    return name if "." in name else name + ENDINGS.get(item.kind, "")
 
 
-def _locked(answer: HttpResponseBase) -> HttpResponseBase:
+def locked(answer: HttpResponseBase) -> HttpResponseBase:
+    """The answer as bytes that no browser sniffs, runs or embeds elsewhere."""
     answer["X-Content-Type-Options"] = "nosniff"
     answer["Content-Security-Policy"] = "sandbox; default-src 'none'"
     answer["Cross-Origin-Resource-Policy"] = "same-origin"

@@ -245,37 +245,3 @@ def _rows(items: Sequence[Item], path: str) -> list[patch.Row]:
     except reading.Missing:
         return []
     return [row for file in files if file.path == path for hunk in patch.hunks_of(file) for row in hunk.rows]
-
-
-@signed_in
-@require_safe
-def compare(request: HttpRequest, delivery: UUID) -> HttpResponse:
-    """What changed between the round before and this one, or since this one where a newer exists."""
-    one = page.opened(request, delivery)
-    if one.is_superseded:
-        old, new = one.delivery, one.newest
-    else:
-        old, new = (one.before.delivery if one.before else one.delivery), one.delivery
-    before, after = deliveries.evidence(old), deliveries.evidence(new)
-    rows = [
-        {
-            "number": n,
-            "text": str(each.get("text", "")),
-            "is_same": deliveries.same_evidence(before, after, n),
-        }
-        for n, each in enumerate(one.acceptance, 1)
-    ]
-    names = {item.name: item.sha256 for item in before}
-    items = [{"item": item, "was": _was(names, item)} for item in after]
-    gone = [item for item in before if item.name not in {one.name for one in after}]
-    context = {
-        "one": one, "delivery": one.delivery, "task": one.delivery.task, "label": page.label_of(one), "old": old, "new": new,
-        "changes": changes_between(old, before, new, after), "rows": rows, "items": items, "gone": gone,
-    }  # fmt: skip
-    return draw(request, "decision_compare.html", context, pool=one.pool)
-
-
-def _was(names: dict[str, str], item: Item) -> str:
-    if item.name not in names:
-        return "new"
-    return "same" if names[item.name] == item.sha256 else "changed"

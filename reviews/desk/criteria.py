@@ -6,7 +6,7 @@ Pure: everything is passed in. A fact is never in one line with a claim (visual.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from claims.canonical import Item
@@ -14,7 +14,7 @@ from claims.models import Decision, Delivery
 from claims.selectors.deliveries import same_evidence
 from claims.vocabulary import EvidenceKind
 from reviews.desk.drafts import WORDS_OF, Given, Typed
-from reviews.desk.evidence import Command, Diff, Page, Tests
+from reviews.desk.evidence import Command, Diff, Flag, Lens, Page, Tests
 from reviews.shell.words import NBSP
 
 SAID = {"met": "met", "not-met": "not met", "cannot-tell": "cannot tell"}
@@ -78,6 +78,9 @@ class Seen:
     pages: Sequence[Page]
     diff: Diff
     tests: Tests | None
+    flags: Sequence[Flag] = ()
+    lens: Lens = field(default_factory=Lens)
+    base: Before | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from uuid import UUID, uuid4
 
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
 
 from claims.canonical import Item
 from claims.models import Delivery
@@ -27,6 +28,8 @@ from reviews.shell.rights import pools_of_request
 
 TABS = ("diff", "commands", "tests", "shots", "files", "talk")
 SHEETS = ("accept", "changes", "reject")
+VIEW_COOKIE = "fencepost-diff"
+"""Unified or split, as this person last chose in this browser."""
 MISSING = "There is no such delivery in a pool that you can see."
 
 
@@ -117,7 +120,7 @@ def drawn(
 def context_of(request: HttpRequest, one: Opened, asked: Asked) -> dict[str, Any]:
     """What the template needs."""
     tab = request.GET.get("tab", "")
-    seen = seen_evidence(one, request.GET.get("tests", ""), asked)
+    seen = seen_evidence(one, lens_of(request), asked)
     said = one.typed if one.standing.is_open else decided_as_typed(one)
     rows = criteria.rows_of(one.acceptance, one.delivery, seen, said, one.before, one.person.pk, asked.errors)
     earlier, later = deliveries.neighbours(one.person.pk, pools_of_request(request), one.delivery.pk)
@@ -148,17 +151,35 @@ def context_of(request: HttpRequest, one: Opened, asked: Asked) -> dict[str, Any
     }
 
 
-def seen_evidence(one: Opened, show_tests: str, asked: Asked) -> criteria.Seen:
+def lens_of(request: HttpRequest) -> evidence.Lens:
+    """How this person looks at the evidence: the address, else what was chosen before in this browser."""
+    return evidence.lens_of(request.GET.dict(), request.COOKIES.get(VIEW_COOKIE, ""))
+
+
+def base_of(one: Opened, number: int) -> criteria.Before | None:
+    """The round that this one is compared with: the one that was asked for, else the one before."""
+    row = next((row for row in one.rounds if row.round == number and row.pk != one.delivery.pk), None)
+    if row is None or (one.before and row.pk == one.before.delivery.pk):
+        return one.before
+    return criteria.Before(row, getattr(row, "decision", None), deliveries.evidence(row))
+
+
+def seen_evidence(one: Opened, lens: evidence.Lens, asked: Asked) -> criteria.Seen:
     """The evidence of the delivery, read within its bounds."""
     facts = deliveries.facts_of(one.delivery)
-    before = one.before.items if one.before else None
+    base = base_of(one, lens.base)
+    before = base.items if base else None
     looked_at = drafts.viewed(one.person.pk, one.delivery.pk)
+    address = reverse("review", args=[one.delivery.pk])
     return criteria.Seen(
         items=one.items,
-        commands=evidence.commands_of(one.items, facts, whole=asked.command),
-        pages=evidence.pages_of(one.items, facts),
-        diff=evidence.diff_of(one.items, facts, looked_at, asked.file),
-        tests=evidence.tests_of(one.items, facts, before, show_tests),
+        commands=evidence.commands_of(one.items, facts, before, asked=asked.command, lens=lens),
+        pages=evidence.pages_of(one.items, facts, before),
+        diff=evidence.diff_of(one.items, facts, looked_at, lens, opened=asked.file, address=address),
+        tests=evidence.tests_of(one.items, facts, before, lens.tests),
+        flags=evidence.flags_of(facts, one.items, one.delivery.summary),
+        lens=lens,
+        base=base,
     )
 
 

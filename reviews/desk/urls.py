@@ -2,8 +2,8 @@
 
 from django.urls import path
 
+from reviews.desk import bundle, comparing, conflict, deciding, views
 from reviews.desk import bytes as evidence
-from reviews.desk import conflict, deciding, views
 from reviews.operations import acting, pools
 from reviews.operations import views as operations
 
@@ -20,7 +20,8 @@ urlpatterns = [
     path(f"{_DELIVERY}/decide", deciding.decide, name="review-decide"),
     path(f"{_DELIVERY}/draft", conflict.kept, name="review-draft"),
     path(f"{_DELIVERY}/draft/settle", conflict.settle, name="review-settle"),
-    path(f"{_DELIVERY}/compare", conflict.compare, name="review-compare"),
+    path(f"{_DELIVERY}/compare", comparing.compare, name="review-compare"),
+    path(f"{_DELIVERY}/bundle.zip", bundle.bundle, name="review-bundle"),
     path(f"{_DELIVERY}/files/<str:sha256>", evidence.download, name="review-bytes"),
     path(f"{_DELIVERY}/shots/<str:sha256>.png", evidence.picture, name="review-shot"),
     path("operations", operations.page, name="operations"),

@@ -11,11 +11,13 @@ from django.views.decorators.http import require_POST, require_safe
 
 from claims.selectors import deliveries
 from claims.vocabulary import Right
-from reviews.desk import drafts, evidence, page
+from reviews.desk import drafts, evidence, page, reading
 from reviews.desk.page import Asked, Opened
+from reviews.desk.viewers import code
 from reviews.shell.draw import draw, is_fragment
 from reviews.shell.rights import signed_in
 
+YEAR_SECONDS = 365 * 24 * 3600
 NOT_YOURS = "Only a reviewer of this pool can write verdicts here."
 
 
@@ -23,7 +25,23 @@ NOT_YOURS = "Only a reviewer of this pool can write verdicts here."
 @require_safe
 def show(request: HttpRequest, delivery: UUID) -> HttpResponse:
     """The page."""
-    return page.drawn(request, page.opened(request, delivery), partial="desk")
+    answer = page.drawn(request, page.opened(request, delivery), partial="desk")
+    return _keep_view(request, answer)
+
+
+def _keep_view(request: HttpRequest, answer: HttpResponse) -> HttpResponse:
+    """Remember in this browser how diffs are looked at, where the address says it."""
+    view = request.GET.get("view", "")
+    if view in code.VIEWS:
+        answer.set_cookie(
+            page.VIEW_COOKIE,
+            view,
+            max_age=YEAR_SECONDS,
+            samesite="Lax",
+            httponly=True,
+            secure=request.is_secure(),
+        )
+    return answer
 
 
 @signed_in
@@ -44,23 +62,40 @@ def file(request: HttpRequest, delivery: UUID, index: int) -> HttpResponse:
     """One file of the diff, drawn although it is large or far down."""
     one = page.opened(request, delivery)
     if not is_fragment(request):
-        return page.drawn(request, one, Asked(file=index))
-    diff = evidence.diff_of(
-        one.items, deliveries.facts_of(one.delivery), drafts.viewed(one.person.pk, delivery), index
-    )
-    found = next((each for each in diff.files if each.file.index == index), None)
-    if found is None:
+        return _keep_view(request, page.drawn(request, one, Asked(file=index)))
+    facts, lens = deliveries.facts_of(one.delivery), page.lens_of(request)
+    try:
+        entries = evidence.entries_of(evidence.diffs_of(one.items), facts)
+    except reading.Missing:
+        entries = []
+    if index >= len(entries):
         raise Http404(page.MISSING)
-    return draw(
-        request, "decision.html", {"delivery": one.delivery, "diff": diff, "each": found}, partial="file"
-    )
+    looked_at = drafts.viewed(one.person.pk, delivery)
+    address = reverse("review", args=[delivery])
+    is_viewed = entries[index].path in looked_at
+    each = evidence.drawn_file(one.items, entries[index], lens, is_viewed=is_viewed, address=address)
+    context = {
+        "delivery": one.delivery,
+        "each": each,
+        "lens": lens,
+        "diff": {"item": evidence.diffs_of(one.items)[0]},
+    }
+    return _keep_view(request, draw(request, "decision.html", context, partial="file"))
 
 
 @signed_in
 @require_safe
 def command(request: HttpRequest, delivery: UUID, number: int) -> HttpResponse:
-    """One command with its whole output."""
-    return page.drawn(request, page.opened(request, delivery), Asked(command=number), partial="commands")
+    """One command, and the part of its output that is asked for."""
+    one = page.opened(request, delivery)
+    if not is_fragment(request):
+        return page.drawn(request, one, Asked(command=number))
+    facts, lens = deliveries.facts_of(one.delivery), page.lens_of(request)
+    found = evidence.commands_of(one.items, facts, asked=number, lens=lens, only=True)
+    if not found:
+        raise Http404(page.MISSING)
+    context = {"delivery": one.delivery, "command": found[0], "lens": lens, "is_asked": True}
+    return draw(request, "decision.html", context, partial="command")
 
 
 @signed_in

@@ -27,11 +27,6 @@ function jump(selector, by) {
   if (place) scrollBy({ top: place.getBoundingClientRect().top - line });
 }
 
-function shot(width) {
-  document.querySelector("[data-tab-link=shots]")?.click();
-  document.querySelector(`[data-width="${width}"]`)?.scrollIntoView({ block: "nearest" });
-}
-
 function viewed() {
   const line = innerHeight / 3;
   const files = [...document.querySelectorAll("[data-file]")].filter((el) => el.offsetParent !== null);
@@ -49,7 +44,7 @@ const DOES = {
   met: () => judge("met"), "not-met": () => judge("not-met"), "cannot-tell": () => judge("cannot-tell"), undo: back, comment,
   next: () => step(1), previous: () => step(-1), viewed, rounds: () => document.querySelector(".strip .seg a")?.focus(),
   hunk: () => jump(".hunk", 1), "hunk-back": () => jump(".hunk", -1), file: () => jump("[data-file]", 1), "file-back": () => jump("[data-file]", -1),
-  narrow: () => shot(390), wide: () => shot(1280),
+  view: () => document.querySelector("#diff [data-view]:not([aria-current])")?.click(),
 };
 
 document.addEventListener("click", (event) => {

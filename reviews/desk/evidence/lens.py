@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from reviews.desk.viewers.code import SPLIT, UNIFIED, VIEWS
+from reviews.desk.viewers.code import UNIFIED, VIEWS
 
 MODES = ("side", "single", "before", "swipe", "blink")
 """How screenshots are shown: both widths, one, beside the round before, one over the other, in turns."""
@@ -71,6 +71,3 @@ def lens_of(asked: Mapping[str, str], preferred_view: str = "") -> Lens:
 
 def _number(text: str) -> int:
     return min(int(text), MOST) if text.isascii() and text.isdigit() and len(text) < 12 else 0
-
-
-__all__ = ["MODES", "SPLIT", "UNIFIED", "Lens", "lens_of"]

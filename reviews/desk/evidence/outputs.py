@@ -21,6 +21,8 @@ from reviews.shell.words import NBSP, bounded, span
 
 LINES_SHOWN = 500
 """Lines of one output that are drawn when a part of it is asked for."""
+OPEN_LINES = 40
+"""An output of fewer lines is open from the beginning."""
 COMMANDS_OPEN = 20
 """Commands whose output is drawn with the page; later ones wait to be opened."""
 COMMANDS_LISTED = 200
@@ -71,7 +73,7 @@ class Command:
     @property
     def is_open(self) -> bool:
         """Whether its output is opened with the page: it failed, is short, or was asked for."""
-        return self.is_failed or self.part.is_folded is False and bool(self.part.lines)
+        return self.is_failed or 0 < len(self.part.lines) < OPEN_LINES
 
     @property
     def exit_words(self) -> str:
@@ -99,7 +101,9 @@ def commands_of(
     known = {fact.get("name"): fact for fact in facts.get("commands") or []}
     found = of_kind(items, EvidenceKind.COMMAND, EvidenceKind.LOG)[:COMMANDS_LISTED]
     return [
-        _command(number, item, known.get(item.name) or {}, before, (lens or Lens()) if number == asked else None)
+        _command(
+            number, item, known.get(item.name) or {}, before, (lens or Lens()) if number == asked else None
+        )
         for number, item in enumerate(found, 1)
         if not only or number == asked
     ]
@@ -179,7 +183,9 @@ def folded(item: Item, counted: int | None) -> Part:
 
 def _large(item: Item) -> str:
     size = f"{item.size / 1024 / 1024:,.0f}{NBSP}MB"
-    return f"This output has {size}: its first and last lines are shown here. Download the file to read it all."
+    return (
+        f"This output has {size}: its first and last lines are shown here. Download the file to read it all."
+    )
 
 
 def stretch(item: Item, counted: int | None, line: int) -> Part:

@@ -67,7 +67,9 @@ class Tests:
         """The lists one may look at: slug, word, count; those without a test are left out."""
         notable = sum(_is_wanted(case, "") for case in self.report.cases)
         first = ("", "Changed", notable) if self.has_before else ("failed", "Failed", self.failed)
-        changed = [(change.replace(" ", "-"), change.capitalize(), self.report.changed(change)) for change in CHANGES]
+        changed = [
+            (change.replace(" ", "-"), change.capitalize(), self.report.changed(change)) for change in CHANGES
+        ]
         rest = [("failed", "Failed", self.failed)] if self.has_before else []
         rest += [("skipped", "Skipped", self.skipped), ("flaky", "Flaky", self.report.flaky)]
         offered = [first, *(changed if self.has_before else ()), *rest]

@@ -18,6 +18,7 @@ from reviews.desk.viewers.texts import cut, visible
 _OSC = re.compile(
     r"\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[\x90\x98\x9d-\x9f][^\x07\x9c\x1b]*(?:\x07|\x9c|\x1b\\)?"
 )
+_C1 = re.compile(r"[\x80-\x9f]")
 _CSI = re.compile(r"\x1b\[([0-9;:]*)([ -/]*[@-~])")
 _OTHER = re.compile(r"\x1b(?:[ -/]+[0-~]|[0-Z\\^_a-~])?")
 
@@ -54,6 +55,13 @@ def _keep_colours(text: str) -> str:
     text = _CSI.sub(lambda found: found.group() if found.group(2) == "m" else "", text)
     lines = text.split("\n")
     return "\n".join(_overwritten(line) for line in lines) if "\r" in text else text
+
+
+def plain(line: str) -> str:
+    """A line without control sequences, as one searches in it."""
+    if "\x1b" not in line and not _C1.search(line):
+        return line
+    return _OTHER.sub("", _CSI.sub("", _OSC.sub("", line)))
 
 
 def lines_of(text: str) -> list[SafeString]:

@@ -80,15 +80,13 @@ def _head(hunk: Hunk, columns: int, show_all: str) -> SafeString:
         else:
             words = format_html(" <span>{} folded</span>", count)
     title = format_html(" <span>{}</span>", visible(cut(hunk.title)[0])) if hunk.title else ""
-    blank = (
-        format_html('<td class="ln"></td>')
+    blank = '<td class="ln"></td>'
+    row = (
+        f'<tr class="hunk">{blank}<td colspan="3">'
         if columns == 4
-        else format_html('<td class="ln"></td><td class="ln"></td>')
+        else f'<tr class="hunk">{blank}{blank}<td>'
     )
-    return format_html(
-        '<tr class="hunk">{}<td colspan="{}">{}{}{}</td></tr>',
-        blank, 3 if columns == 4 else 1, hunk.header, title, words,
-    )  # fmt: skip
+    return format_html(row + "{}{}{}</td></tr>", hunk.header, title, words)
 
 
 def _unified(lines: Sequence[_Line]) -> SafeString:
@@ -156,7 +154,7 @@ def _text(pieces: Sequence[Piece], mark: tuple[int, int] | None, has_no_end: boo
             parts.append(format_html("<mark>{}</mark>", html) if is_marked else html)
         at += len(text)
     if has_no_end:
-        parts.append(format_html('<span class="meta"> no newline at the end</span>'))
+        parts.append(format_html('<span class="meta"> {}</span>', "no newline at the end"))
     return format_html_join("", "{}", ((part,) for part in parts))
 
 

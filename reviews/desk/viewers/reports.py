@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from xml.etree.ElementTree import Element, ParseError
 
 from defusedxml.common import DefusedXmlException
@@ -13,11 +13,16 @@ from reviews.shell.words import NBSP
 
 CASES_LIMIT = 5_000
 BYTES_LIMIT = 2 * 1024 * 1024
+_RUN_AGAIN = ("flakyFailure", "flakyError", "rerunFailure", "rerunError")
+"""Elements with which test runners note an earlier run of the same test that failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One test. ``result`` is passed, failed or skipped; ``change`` says what it was a round ago."""
+    """One test. ``result`` is passed, failed, skipped, or gone where only the other round has it.
+
+    ``change`` says what became of it since; ``is_flaky``: it passed only when it was run again.
+    """
 
     name: str
     group: str
@@ -25,6 +30,7 @@ class Case:
     seconds: float | None
     message: str = ""
     change: str = ""
+    is_flaky: bool = False
 
     @property
     def key(self) -> tuple[str, str]:
@@ -33,9 +39,9 @@ class Case:
     @property
     def label(self) -> str:
         """The word of the table: what changed, else the result."""
-        if self.change and not (self.change == "new" and self.result == "failed"):
-            return self.change
-        return "new, failed" if self.change else self.result
+        if self.change == "new" and self.result == "failed":
+            return "new, failed"
+        return self.change or ("flaky" if self.is_flaky else self.result)
 
     @property
     def time(self) -> str:
@@ -62,7 +68,12 @@ class Report:
     @property
     def executed(self) -> int:
         """Cases that ran: a skipped one did not."""
-        return sum(case.result != "skipped" for case in self.cases)
+        return sum(case.result in ("passed", "failed") for case in self.cases)
+
+    @property
+    def flaky(self) -> int:
+        """Cases that passed only when they were run again."""
+        return sum(case.is_flaky for case in self.cases)
 
 
 def read_report(content: bytes, *, is_cut: bool = False) -> Report:
@@ -82,8 +93,9 @@ def read_report(content: bytes, *, is_cut: bool = False) -> Report:
 
 
 def _case(node: Element) -> Case:
-    result, message = "passed", ""
+    result, message, is_flaky = "passed", "", False
     for child in node:
+        is_flaky = is_flaky or child.tag in _RUN_AGAIN
         if child.tag in ("failure", "error"):
             result, message = "failed", child.get("message") or (child.text or "")
         elif child.tag == "skipped" and result == "passed":
@@ -94,6 +106,7 @@ def _case(node: Element) -> Case:
         result,
         _seconds(node.get("time")),
         message.strip()[:500],
+        is_flaky=is_flaky and result == "passed",
     )
 
 
@@ -105,21 +118,16 @@ def _seconds(text: str | None) -> float | None:
 
 
 def compared(now: Sequence[Case], before: Sequence[Case] | None) -> tuple[Case, ...]:
-    """The cases with what changed since the round before: new, fixed or newly failing."""
+    """The cases with what changed since another round, those that are gone last."""
     if before is None:
         return tuple(now)
     known: Mapping[tuple[str, str], str] = {case.key: case.result for case in before}
-    return tuple(
-        Case(
-            case.name,
-            case.group,
-            case.result,
-            case.seconds,
-            case.message,
-            _change(known.get(case.key), case.result),
-        )
-        for case in now
-    )
+    here = {case.key for case in now}
+    cases = [replace(case, change=_change(known.get(case.key), case.result)) for case in now]
+    gone = [
+        replace(case, result="gone", change="gone", is_flaky=False) for case in before if case.key not in here
+    ]
+    return (*cases, *gone)
 
 
 def _change(before: str | None, now: str) -> str:
@@ -129,4 +137,6 @@ def _change(before: str | None, now: str) -> str:
         return "fixed"
     if before != "failed" and now == "failed":
         return "newly failing"
+    if before != "skipped" and now == "skipped":
+        return "newly skipped"
     return ""

@@ -36,6 +36,11 @@ def visible(text: str) -> SafeString:
     return format_html_join("", "{}", ((piece,) for piece in pieces))
 
 
+def spelled(text: str) -> str:
+    """The same as plain text, for places that take no markup: hidden characters as their code points."""
+    return _HIDDEN.sub(lambda found: f"[U+{ord(found.group()):04X}]", text)
+
+
 def _named(character: str) -> SafeString:
     name = unicodedata.name(character, "control character").lower()
     return format_html('<span class="inv" title="{}">U+{}</span>', name, f"{ord(character):04X}")

@@ -11,7 +11,7 @@ from claims.models import Delivery, Pool, Task
 from tests.support import deliveries
 from tests.unit.reviews.world import World
 
-QUERIES_OF_A_FIRST_ROUND = 15
+QUERIES_OF_A_FIRST_ROUND = 17
 
 
 def body_of(client: Client, address: str) -> str:
@@ -113,12 +113,12 @@ def test_a_missing_byte_is_a_sentence_and_the_verdicts_still_work(
             file.unlink()
     from reviews.desk import reading
 
-    for memory in (reading.output_of, reading.patch_of, reading.drawn_file):
+    for memory in (reading.ends_of, reading.changes_of, reading.drawn_file):
         memory.cache_clear()
 
     body = body_of(ines, f"/reviews/{delivery.pk}")
 
-    assert body.count("The evidence storage does not have these bytes") == 2
+    assert body.count("The evidence storage does not have these bytes") == 4  # the command and three files
     assert 'data-sheet="changes"' in body
 
 
@@ -161,6 +161,6 @@ def test_a_file_beyond_the_pages_lines_waits_and_loads_when_asked(
     )
 
     assert "line 1999" not in body_of(ines, f"/reviews/{delivery.pk}")
-    answer = ines.get(f"/reviews/{delivery.pk}/diff/0", headers={"HX-Request": "true"})
+    answer = ines.get(f"/reviews/{delivery.pk}/diff/0?row=1800", headers={"HX-Request": "true"})
     assert "line 1999" in answer.content.decode()
     assert "<html" not in answer.content.decode()
