@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from datetime import timedelta
 from itertools import pairwise
 from typing import Any
 
@@ -107,8 +108,9 @@ def permits_are_numbered_each_with_its_row(life: Life) -> Found:
 
 
 def between_two_permits_it_was_seen_not_to_have_happened(life: Life) -> Found:
-    """An applied DID_NOT_HAPPEN about the first one, after its deadline (invariant 9)."""
+    """An applied DID_NOT_HAPPEN about the first one, after its deadline and the settle time (invariant 9)."""
     for effect in life.effects:
+        settling = timedelta(seconds=effect.settle_seconds)
         for first, second in pairwise(_permits_of(life, effect)):
             seen = [
                 one
@@ -116,7 +118,7 @@ def between_two_permits_it_was_seen_not_to_have_happened(life: Life) -> Found:
                 if one.permit_id == first.id
                 and one.said == Said.DID_NOT_HAPPEN
                 and one.is_applied
-                and one.at >= first.deadline
+                and one.at >= first.deadline + settling
             ]
             if not seen:
                 yield (

@@ -42,15 +42,19 @@ from claims.vocabulary import Gate, Verb
 
 T = TypeVar("T")
 
-TASKS, ROWS = 250, 20_000
+TASKS, ROWS = 250, 10_000
 
 
 def lives(pool_id: int | None = None, task_id: UUID | None = None) -> Iterator[Life]:
-    """Every task, those of one pool, or the one; in the order of their ids."""
-    after = UUID(int=0)
+    """Every task, those of one pool, or the one, in the order of their ids.
+
+    Those that were there when it began: a database that grows meanwhile does not keep it going.
+    """
+    last = rows("SELECT id FROM claims_task ORDER BY id DESC LIMIT 1", [])
+    after, until = UUID(int=0), last[0][0] if last else UUID(int=0)
     while True:
         with snapshot():
-            tasks = _next_tasks(pool_id, task_id, after)
+            tasks = _next_tasks(pool_id, task_id, after, until)
             found = _lives(tasks) if tasks else []
         yield from found
         if not tasks or task_id is not None:
@@ -78,6 +82,7 @@ def snapshot() -> Iterator[None]:
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         cursor.execute("SET LOCAL statement_timeout = 0")
+        cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")  # it holds no lock
         yield
 
 
@@ -89,9 +94,9 @@ def rows(statement: LiteralString, values: Sequence[Any]) -> list[tuple[Any, ...
     return found
 
 
-def _next_tasks(pool_id: int | None, task_id: UUID | None, after: UUID) -> list[TaskNow]:
+def _next_tasks(pool_id: int | None, task_id: UUID | None, after: UUID, until: UUID) -> list[TaskNow]:
     """The next tasks by id, as many as ``ROWS`` of history allow; one at least."""
-    found = rows(statements.TASKS, [after, pool_id, pool_id, task_id, task_id, TASKS])
+    found = rows(statements.TASKS, [after, until, pool_id, pool_id, task_id, task_id, TASKS])
     tasks: list[TaskNow] = []
     total = 0
     for *columns, hashed in found:

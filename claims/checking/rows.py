@@ -191,6 +191,7 @@ class EffectNow:
     permit_id: UUID | None
     permits: int
     doubts: int
+    settle_seconds: int
     payload_digest: str
     payload: Any
 

@@ -10,7 +10,7 @@ from typing import LiteralString
 TASKS: LiteralString = """SELECT t.id, t.number, t.pool_id, t.lineage_id, t.revision, t.node_id, t.state, t.reason, t.state_version,
  t.claim_generation, t.cancel_generation, t.attempts_used, t.rounds, t.attempt_id, t.runner_id, t.delivery_id, t.result_commit_id,
  t.input_digest, t.is_stale, t.preparer_id, t.history_hash
- FROM claims_task t WHERE t.id > %s::uuid AND (%s::bigint IS NULL OR t.pool_id = %s::bigint)
+ FROM claims_task t WHERE t.id > %s::uuid AND t.id <= %s::uuid AND (%s::bigint IS NULL OR t.pool_id = %s::bigint)
  AND (%s::uuid IS NULL OR t.id = %s::uuid) ORDER BY t.id LIMIT %s::int"""
 
 HISTORY: LiteralString = """SELECT h.task_id, h.id, h.pool_id, h.task_id, h.state_version, h.verb, h.from_state, h.to_state,
@@ -49,7 +49,7 @@ ACCEPTED: LiteralString = """SELECT a.task_id, w.what, a.id, w.validated FROM cl
  ) w WHERE a.task_id = ANY(%s::uuid[])"""
 
 EFFECTS: LiteralString = """SELECT e.task_id, e.id, e.slot, e.mode, e.state, e.version, e.permit_id, e.permits, e.doubts,
- e.payload_digest, e.payload FROM claims_effect e WHERE e.task_id = ANY(%s::uuid[]) ORDER BY e.task_id, e.slot, e.prepared_at"""
+ e.settle_seconds, e.payload_digest, e.payload FROM claims_effect e WHERE e.task_id = ANY(%s::uuid[]) ORDER BY e.task_id, e.slot, e.prepared_at"""
 
 PERMITS: LiteralString = """SELECT e.task_id, p.id, p.effect_id, p.attempt_id, p.number, p.mode, p.approval_id, p.claim_generation,
  p.scheduler_epoch, p.cancel_generation, p.granted_at, p.deadline

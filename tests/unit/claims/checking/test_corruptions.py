@@ -361,6 +361,12 @@ def the_observation_between_two_permits_was_deleted(world: World) -> None:
     plant("observation", "DELETE FROM claims_observation WHERE effect_id = %s", effect_id)
 
 
+@planted("between two permits it was seen not to have happened", "nothing says that permit 1 did not happen")
+def the_observation_was_made_before_the_settle_time_had_passed(world: World) -> None:
+    effect_id = sent_twice(world)
+    plant("effect", "UPDATE claims_effect SET settle_seconds = 600 WHERE id = %s", effect_id)
+
+
 @planted("what cannot be replayed was approved", "was given for something else")
 def an_approval_was_bent_to_another_payload(world: World) -> None:
     granted = with_effect(world, **ONCE_ONLY)

@@ -11,6 +11,7 @@ from tests.support.world import World
 
 pytestmark = pytest.mark.django_db
 
+ACCEPTANCE = "written with what it was compared with|acceptance_was_validated"
 _COPY = (
     "INSERT INTO claims_history (task_id, pool_id, state_version, verb, from_state, to_state, claim_generation, attempt_id, actor_kind,"
     " actor_id, actor_name, source, request_id, at, body, validated, hash) SELECT task_id, pool_id, 9, %s, from_state, to_state,"
@@ -34,13 +35,13 @@ def refused(naming: str, statement: str, *values: object) -> None:
 def test_history_takes_no_fenced_verb_without_what_was_compared(world: World, verb: Verb) -> None:
     task_id = world.claimed().fence.task_id
     for kind in ActorKind:
-        refused("written with what it was compared with", _COPY, verb, kind, None, task_id)
+        refused(ACCEPTANCE, _COPY, verb, kind, None, task_id)
     written(_COPY, verb, ActorKind.AGENT, "1.1.0", task_id)
 
 
 def test_history_takes_no_reconcile_of_an_agent_without_what_was_compared(world: World) -> None:
     task_id = world.claimed().fence.task_id
-    refused("written with what it was compared with", _COPY, Verb.RECONCILE, ActorKind.AGENT, None, task_id)
+    refused(ACCEPTANCE, _COPY, Verb.RECONCILE, ActorKind.AGENT, None, task_id)
     written(_COPY, Verb.RECONCILE, ActorKind.PERSON, None, task_id)
 
 
