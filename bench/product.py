@@ -41,7 +41,7 @@ WITH pattern AS (SELECT t.*, p.name AS pool_name FROM claims_task t JOIN claims_
      || to_char(m.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US') || '+00:00","attemptId":null,"body":{"inputDigest":"' || x.input_digest
      || '","number":' || m.number || ',"pool":' || to_json(x.pool_name) || ',"title":' || to_json(x.title)
      || '},"claimGeneration":0,"from":null,"requestId":"bench","source":"COMMAND","stateVersion":1,"taskId":"' || m.id
-     || '","to":"OPEN","verb":"create"}', 'UTF8')) AS head
+     || '","to":"OPEN","validated":null,"verb":"create"}', 'UTF8')) AS head
    FROM made m, pattern x),
  told AS (INSERT INTO claims_history (task_id, pool_id, state_version, verb, from_state, to_state, claim_generation, attempt_id, actor_kind,
      actor_id, actor_name, source, request_id, at, body, hash)
@@ -50,9 +50,9 @@ WITH pattern AS (SELECT t.*, p.name AS pool_name FROM claims_task t JOIN claims_
    SELECT l.id, l.number, l.id, 1, i.body FROM line l, pattern x JOIN claims_taskinput i ON i.task_id = x.id)
 INSERT INTO claims_task (id, number, pool_id, lineage_id, revision, node_id, title, state, reason, state_since, state_version,
    claim_generation, cancel_generation, input_digest, access, priority, ttl_seconds, max_attempts, attempts_used, rounds, review_policy,
-   reclaim_policy, history_hash, created_by, created_at)
+   reclaim_policy, history_hash, declares_effects, is_stale, created_by, created_at)
  SELECT l.id, l.number, %(pool)s, l.id, 1, '', x.title, 'OPEN', '', l.at, 1, 0, 0, x.input_digest, x.access, x.priority, x.ttl_seconds,
-   x.max_attempts, 0, 0, x.review_policy, x.reclaim_policy, l.head, x.created_by, l.at FROM line l, pattern x"""
+   x.max_attempts, 0, 0, x.review_policy, x.reclaim_policy, l.head, false, false, x.created_by, l.at FROM line l, pattern x"""
 
 BOOKS = """SELECT (SELECT count(*) FROM claims_attempt), (SELECT count(DISTINCT (task_id, claim_generation)) FROM claims_attempt),
  (SELECT count(*) FROM claims_history WHERE verb = 'claim-next'), (SELECT count(*) FROM claims_history WHERE verb = 'commit'),

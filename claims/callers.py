@@ -30,13 +30,17 @@ def new_request_id() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """One call: ``key`` and ``request_digest`` are the idempotency key and what it stands for."""
+    """One call: ``key`` and ``request_digest`` are the idempotency key and what it stands for.
+
+    ``token_id`` is of a token whose standing was not read just now: the transition reads it again.
+    """
 
     actor: Actor
     source: Source
     request_id: str = field(default_factory=new_request_id)
     key: str | None = None
     request_digest: str | None = None
+    token_id: int | None = None
 
     @property
     def is_agent(self) -> bool:

@@ -262,6 +262,7 @@ class GrantedTask:
     title: str
     rounds: int
     input: Mapping[str, object]
+    is_pinned: bool
 
 
 @dataclass(frozen=True, slots=True)

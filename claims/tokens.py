@@ -1,8 +1,9 @@
 """Bearer tokens: ``fp_<prefix>_<secret>``, shown once, kept as a SHA-256 digest.
 
-Promises: a token is compared in constant time, also where its prefix is unknown. There is no
-cache: each request reads the token's row by its unique prefix, together with what its holder
-may see, so that revoking, expiring and removing from a pool hold from the next request on.
+Promises: a token is compared in constant time, also where its prefix is unknown. Revoking, expiring
+and removing from a pool hold from the next request on: a request reads the token's row by its unique
+prefix, together with what its holder may see, or its transition reads the standing of a token that
+was recognised a moment ago.
 Whether a token has expired is judged by the database's clock. A token touches no claim.
 """
 
@@ -32,6 +33,9 @@ SECRET_LENGTH = 43
 """43 characters of 62 are 256 bits."""
 
 WRITTEN = re.compile(rf"fp_([a-z0-9]{{{PREFIX_LENGTH}}})_[A-Za-z0-9]{{{SECRET_LENGTH}}}", re.ASCII)
+BELIEVED_SECONDS = 2.0
+_MOST_BELIEVED = 10_000
+_lately: dict[bytes, Known] = {}
 _NOBODY = hashlib.sha256(b"no token has this digest").digest()
 
 ALLOWED: dict[TokenKind, frozenset[Scope]] = {
@@ -177,6 +181,22 @@ def recognise(written: str) -> Known | None:
     )
     pools = {name: int(number) for number, _, name in (each.partition(" ") for each in row[8])}
     return Known(row[0], kind, actor, frozenset(row[4]), pools, row[5], row[9], asked_at)
+
+
+def recognise_lately(written: str) -> Known | None:
+    """The holder of a token that this process recognised within the last ``BELIEVED_SECONDS``, or recognises now.
+
+    For transitions that read the token's standing again, under its id, before they write anything.
+    """
+    digest = _digest(written)
+    known = _lately.get(digest)
+    if known is None or time.monotonic() - known.asked_at > BELIEVED_SECONDS:
+        known = recognise(written)
+        if len(_lately) >= _MOST_BELIEVED:
+            _lately.clear()
+        if known is not None:
+            _lately[digest] = known
+    return known
 
 
 _FIND: LiteralString = """SELECT k.id, k.kind, k.digest,

@@ -28,11 +28,13 @@ from claims.outcomes import Why
 from claims.selectors import api as selectors
 from claims.vocabulary import ActorKind, Scope, Source, TokenKind
 
-_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
+ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
 _EFFECT_ID = re.compile(r"[0-9a-f]{64}", re.ASCII)
-_REQUEST_ID = re.compile(r"[A-Za-z0-9_.:-]{1,80}", re.ASCII)
-_KEY = re.compile(r'"?([A-Za-z0-9_.:~+=-]{1,255})"?', re.ASCII)
+REQUEST_ID = re.compile(r"[A-Za-z0-9_.:-]{1,80}", re.ASCII)
+KEY = re.compile(r'"?([A-Za-z0-9_.:~+=-]{1,255})"?', re.ASCII)
 _JSON = re.compile(r"application/json(?:\s*;\s*charset=\"?utf-8\"?)?", re.ASCII | re.IGNORECASE)
+BRAKED = "fencepost.braked"
+"""Where a request's environment says whether the brake holds it, once it was counted."""
 _TOKEN_FIELDS = ("token", "access_token", "authorization")
 
 
@@ -72,7 +74,7 @@ class Visit:
             if key_required:
                 raise Refusal(Why.MALFORMED, "This call needs the header Idempotency-Key.")
             return Caller(self.actor, Source.API, self.request_id)
-        found = _KEY.fullmatch(self.key_header)
+        found = KEY.fullmatch(self.key_header)
         if found is None or self.key_header.count('"') == 1:
             raise Refusal(
                 Why.MALFORMED,
@@ -136,7 +138,10 @@ class Door:
             raise Refusal(Why.FORBIDDEN, f"This token does not have the scope {' or '.join(opening)}.")
         if token.kind is TokenKind.ATTEMPT and not self.attempts:
             raise Refusal(Why.FORBIDDEN, "This token is good for its attempt only.")
-        if is_too_often(token.token_id, "renew" if self.renews else "call"):
+        is_braked = request.META.get(BRAKED)
+        if is_braked is None:
+            is_braked = is_too_often(token.token_id, "renew" if self.renews else "call")
+        if is_braked:
             raise Refusal(Why.RATE_LIMITED)
         visit = Visit(
             token,
@@ -172,7 +177,7 @@ def request_id_of(request: HttpRequest) -> str:
     known = getattr(request, "_fencepost_request_id", None)
     if known is None:
         given = request.headers.get("X-Request-Id", "")
-        known = given if _REQUEST_ID.fullmatch(given) else new_request_id()
+        known = given if REQUEST_ID.fullmatch(given) else new_request_id()
         request._fencepost_request_id = known  # type: ignore[attr-defined]
         bind_contextvars(request_id=known)
     return str(known)
@@ -180,7 +185,7 @@ def request_id_of(request: HttpRequest) -> str:
 
 def parse_id(text: str) -> UUID:
     """An id of an address, in lower-case canonical form. Raises ``Refusal`` with NOT_FOUND."""
-    if _ID.fullmatch(text) is None:
+    if ID.fullmatch(text) is None:
         raise Refusal(Why.NOT_FOUND)
     return UUID(text)
 

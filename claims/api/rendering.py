@@ -11,7 +11,6 @@ from django.http import HttpResponse
 
 from claims.api.door import Visit
 from claims.api.problems import refuse
-from claims.canonical import input_digest
 from claims.outcomes import (
     Acknowledged,
     Adjusted,
@@ -22,7 +21,6 @@ from claims.outcomes import (
     Delivered,
     EffectMoved,
     Granted,
-    GrantedTask,
     Left,
     Permitted,
     Progressed,
@@ -81,13 +79,8 @@ def _read_along(grant: Granted) -> selectors.GrantParts | None:
         task.rounds + 1,
         review,
         effects=selectors.effects_before(grant.fence.attempt_id) if task.input.get("effects") else (),
-        predecessors=selectors.predecessors_of(grant.fence.task_id) if _is_pinned(grant, task) else (),
+        predecessors=selectors.predecessors_of(grant.fence.task_id) if task.is_pinned else (),
     )
-
-
-def _is_pinned(grant: Granted, task: GrantedTask) -> bool:
-    """Whether results of predecessors are part of the input; its digest says so without a query."""
-    return grant.input_digest != input_digest(task.input, {})
 
 
 def _grant(grant: Granted, parts: selectors.GrantParts, now: datetime) -> Body:

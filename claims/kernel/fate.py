@@ -1,7 +1,8 @@
 """What became of a transaction whose COMMIT was not answered (claim.v1 section 7, invariant 7).
 
 Promises: success or failure is said only where PostgreSQL itself says it, on a new connection;
-a commit that another server might not have is never called a success.
+a commit that a synchronous standby might not have is never called a success, not even when it
+is asked for again.
 """
 
 from __future__ import annotations
@@ -16,6 +17,11 @@ import psycopg
 from django.db import DatabaseError, connection
 
 _SYNC_WAIT = "SyncRepWaitForLSN"
+_STATUS = "SELECT pg_xact_status(%s::text::xid8), current_setting('synchronous_standby_names') <> ''"
+_LEAN = (
+    "SELECT pg_logical_emit_message(true, 'fencepost', '') WHERE pg_current_xact_id_if_assigned() IS NULL"
+    " AND current_setting('synchronous_standby_names') <> ''"
+)
 _own_transaction: ContextVar[str | None] = ContextVar("own_transaction", default=None)
 
 
@@ -54,10 +60,22 @@ def remember(transaction_id: str | None) -> None:
     _own_transaction.set(transaction_id)
 
 
+def lean_on_earlier() -> None:
+    """Let the running transaction, should it have written nothing, wait for the standby when it commits.
+
+    Its answer tells of what an earlier transaction wrote. Where a standby is to have that first,
+    one record in the log makes this commit wait until the standby has all that came before.
+    """
+    if _own_transaction.get() is None:
+        with connection.cursor() as cursor:
+            cursor.execute(_LEAN)
+
+
 def is_committed() -> bool | None:
     """Whether the remembered transaction was committed; None where nobody can say yet.
 
-    Asked on a new connection, because the old one is gone.
+    Asked on a new connection, because the old one is gone. A commit that only this server is
+    known to have is none that can be told of where a synchronous standby is to have it, too.
     """
     transaction_id = _own_transaction.get()
     if transaction_id is None:
@@ -65,8 +83,10 @@ def is_committed() -> bool | None:
     connection.close()
     try:
         with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_xact_status(%s::text::xid8)", [transaction_id])
-            row = cursor.fetchone()
+            cursor.execute(_STATUS, [transaction_id])
+            status, has_standby = cursor.fetchone()
     except DatabaseError:
         return None
-    return {"committed": True, "aborted": False}.get(row[0]) if row else None
+    if status == "committed" and has_standby:
+        return None
+    return {"committed": True, "aborted": False}.get(status)

@@ -8,31 +8,23 @@ caller goes the long way. A test compares both ways on random rows.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any, LiteralString, cast
+from datetime import datetime
+from typing import Any, LiteralString
 from uuid import UUID
 
+import orjson
 from django.db import OperationalError, connection
 
 from claims.callers import Caller
 from claims.fences import Fence
+from claims.kernel import fate, wire
 from claims.kernel.keys import holder_of, lock_number
-from claims.kernel.running import unknown, was_cut_off
+from claims.kernel.running import CommitLost, unknown, was_cut_off
 from claims.models.columns import new_id
 from claims.outcomes import Committed, Granted, GrantedTask, Refused, Renewed
 from claims.vocabulary import Verb
 
-_CLAIM_NEXT: LiteralString = (
-    "SELECT * FROM claims_claim_next(%s::bigint, %s::bigint, %s::bigint, %s::int, %s::uuid, %s::text, %s::text,"
-    " %s::text, %s::text, %s::bigint, %s::text)"
-)
-_RENEW: LiteralString = (
-    "SELECT * FROM claims_renew(%s::uuid, %s::uuid, %s::bigint, %s::bigint, %s::bigint, %s::bigint, %s::int)"
-)
-_COMMIT: LiteralString = (
-    "SELECT * FROM claims_commit(%s::uuid, %s::uuid, %s::bigint, %s::bigint, %s::bigint, %s::bigint, %s::text,"
-    " %s::text, %s::text, %s::jsonb, %s::uuid, %s::text, %s::text, %s::text, %s::text, %s::bigint, %s::text)"
-)
+_time = datetime.fromisoformat
 _WAITED = {"55P03", "57014", "40001", "40P01"}
 
 
@@ -43,33 +35,25 @@ def claim_next(
     if not caller.is_agent:
         return None
     attempt_id = new_id()
-    row = _call(
-        Verb.CLAIM_NEXT,
-        _CLAIM_NEXT,
-        (
-            pool_id,
-            caller.actor.id,
-            scheduler_epoch,
-            ttl_seconds,
-            attempt_id,
-            caller.source,
-            caller.request_id,
-            *_key(caller),
-        ),
-    )
+    row = _ask(
+        Verb.CLAIM_NEXT, "claims_claim_next", pool_id, caller.actor.id, scheduler_epoch, ttl_seconds, attempt_id,
+        caller.source, caller.request_id, *_key(caller), caller.token_id,
+    )  # fmt: skip
     if row is None or isinstance(row, Refused):
         return row
-    fence = Fence(row[0], attempt_id, row[1], row[2], row[3])
-    task = GrantedTask(row[8], row[9], row[10], json.loads(row[11]))
-    return Granted(fence, row[4], row[5], row[6], row[7], task)
+    fence = Fence(UUID(row[0]), attempt_id, row[1], row[2], row[3])
+    task = GrantedTask(row[8], row[9], row[10], row[11], row[12])
+    return Granted(fence, row[4], row[5], _time(row[6]), _time(row[7]), task)
 
 
 def renew(caller: Caller, fence: Fence, extend_seconds: int) -> Renewed | Refused | None:
     """A renewal of a claim that is the caller's."""
     if caller.key is not None or not caller.is_agent:
         return None
-    row = _call(Verb.RENEW, _RENEW, (*_fence(fence), caller.actor.id, extend_seconds))
-    return row if row is None or isinstance(row, Refused) else Renewed(*row)
+    row = _ask(Verb.RENEW, "claims_renew", *_fence(fence), caller.actor.id, extend_seconds)
+    if row is None or isinstance(row, Refused):
+        return row
+    return Renewed(_time(row[0]), _time(row[1]), *row[2:])
 
 
 def commit(
@@ -79,19 +63,14 @@ def commit(
     if not caller.is_agent:
         return None
     commit_id = new_id()
-    row = _call(
-        Verb.COMMIT,
-        _COMMIT,
-        (
-            *_fence(fence), caller.actor.id, caller.actor.name, input_digest, result_digest, json.dumps(result), commit_id,
-            caller.source, caller.request_id, *_key(caller),
-        ),
+    version = _ask(
+        Verb.COMMIT, "claims_commit", *_fence(fence), caller.actor.id, caller.actor.name, input_digest, result_digest,
+        json.dumps(result), commit_id, caller.source, caller.request_id, *_key(caller),
+        caller.token_id,
     )  # fmt: skip
-    return (
-        row
-        if row is None or isinstance(row, Refused)
-        else Committed(commit_id, fence.task_id, result_digest, row[0])
-    )
+    if version is None or isinstance(version, Refused):
+        return version
+    return Committed(commit_id, fence.task_id, result_digest, version)
 
 
 def _fence(fence: Fence) -> tuple[UUID, UUID, int, int, int]:
@@ -110,15 +89,15 @@ def _key(caller: Caller) -> tuple[str, str | None, int, str]:
     return holder, caller.key, lock, caller.request_digest or ""
 
 
-def _call(verb: Verb, statement: LiteralString, values: Sequence[Any]) -> Sequence[Any] | Refused | None:
-    """One statement and its commit. A wait that ran out changed nothing: the long way may try.
+def _ask(verb: Verb, function: LiteralString, *values: object) -> Any:
+    """One call and its commit; what it answers, read from JSON. A wait that ran out changed nothing: the long way may try.
 
-    OUTCOME_UNKNOWN when the connection broke, for then nobody knows whether it happened.
+    OUTCOME_UNKNOWN when the connection broke, for then nobody knows whether it happened, and when
+    PostgreSQL stopped waiting for a standby.
     """
     try:
-        with connection.cursor() as cursor:
-            cursor.execute(statement, values)
-            return cast("Sequence[Any] | None", cursor.fetchone())
+        with fate.watched() as watch:
+            answer = wire.ask(function, *values)
     except OperationalError as error:
         state = getattr(error.__cause__, "sqlstate", None)
         if state in _WAITED and not connection.in_atomic_block:
@@ -126,3 +105,6 @@ def _call(verb: Verb, statement: LiteralString, values: Sequence[Any]) -> Sequen
         if was_cut_off(error):
             return unknown(verb, error)
         raise
+    if watch.is_unreplicated:
+        return unknown(verb, CommitLost("the wait for the standby was cancelled", answer))
+    return None if answer is None else orjson.loads(answer)

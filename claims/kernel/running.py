@@ -141,6 +141,7 @@ def _once(work: _Work[T], caller: Caller) -> T | Refused:
                 if isinstance(outcome, Refused) and not outcome.keeps:
                     transaction.set_rollback(True)
                 else:
+                    fate.lean_on_earlier()
                     is_committing = True
         except (OperationalError, InterfaceError) as error:
             if is_committing and was_cut_off(error):

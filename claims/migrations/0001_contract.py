@@ -434,13 +434,13 @@ class Migration(migrations.Migration):
                 ('attempt_id', models.UUIDField()),
                 ('claim_generation', models.BigIntegerField()),
                 ('ttl_seconds', models.IntegerField()),
-                ('expires_at', models.DateTimeField()),
                 ('window_ends_at', models.DateTimeField()),
+                ('expires_at', models.DateTimeField()),
                 ('renewals', models.IntegerField(default=0)),
-                ('renewed_under', models.CharField(max_length=70, null=True)),
                 ('renewed_at', models.DateTimeField(null=True)),
                 ('nudged_at', models.DateTimeField(null=True)),
                 ('extended_at', models.DateTimeField(null=True)),
+                ('renewed_under', models.CharField(max_length=70, null=True)),
             ],
         ),
         migrations.CreateModel(
@@ -1031,7 +1031,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='task',
-            index=models.Index(models.F('preferred_runner'), condition=models.Q(('preferred_runner__isnull', False), ('state', 'OPEN')), name='task_preferred'),
+            index=models.Index(models.F('preferred_runner'), models.F('pool'), models.F('priority'), models.F('number'), condition=models.Q(('preferred_runner__isnull', False), ('state', 'OPEN')), name='task_preferred'),
         ),
         migrations.AddIndex(
             model_name='task',

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pgtrigger
 from django.db import models
 from django.db.models import Func
 
-from claims.models.columns import loose, one_of, word
+from claims.models.columns import loose, whole, word
 from claims.models.triggers import append_only
-from claims.vocabulary import FENCED_VERBS, ActorKind, Source, State
-
-_FENCED = ", ".join(f"'{verb}'" for verb in FENCED_VERBS)
+from claims.vocabulary import ActorKind, Source, State
 
 if TYPE_CHECKING:
     _IntegerField = models.Field[int, int]
@@ -67,22 +64,9 @@ class History(models.Model):
         indexes = [models.Index(fields=["pool", "id"], name="history_feed")]
         constraints = [
             models.UniqueConstraint(fields=["task", "state_version"], name="history_one_a_version"),
-            one_of("actor_kind", ActorKind),
-            one_of("source", Source),
+            whole("history", "actor_kind", "source", "verb", "validated"),
         ]
-        triggers = [
-            *append_only("history"),
-            pgtrigger.Trigger(
-                name="acceptance_was_validated",
-                when=pgtrigger.Before,
-                operation=pgtrigger.Insert,
-                condition=pgtrigger.Condition(
-                    f"NEW.validated IS NULL AND (NEW.verb IN ({_FENCED}) OR (NEW.verb = 'reconcile' AND NEW.actor_kind = 'AGENT'))"
-                ),
-                func="RAISE EXCEPTION 'what a fence accepted is written with what it was compared with (claim.v1 section 1)'"
-                " USING ERRCODE = 'check_violation';",
-            ),
-        ]
+        triggers = append_only("history")
 
     def __str__(self) -> str:
         return f"{self.task_id} v{self.state_version} {self.verb}"

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
 
-from claims.models.columns import loose, new_id, one_of, word
-from claims.models.triggers import append_only, never_deleted, refuse_when
+from claims.models.columns import loose, new_id, whole, word
+from claims.models.triggers import append_only, guard, never_deleted, refuse_when
 from claims.vocabulary import FINAL, AttemptOutcome, ReclaimPolicy, ReviewPolicy, State
 
-_AUTHORITY = [State.CLAIMED, State.DELIVERED]
-_EXPLAINED = [State.HELD, State.BLOCKED]
 _WORDS = ", ".join(f"'{state}'" for state in sorted(FINAL))
-
-
-_refuse_when = partial(refuse_when, is_locked=True)
 
 
 class Task(models.Model):
@@ -78,6 +71,9 @@ class Task(models.Model):
             ),
             models.Index(
                 F("preferred_runner"),
+                F("pool"),
+                F("priority"),
+                F("number"),
                 condition=Q(state="OPEN", preferred_runner__isnull=False),
                 name="task_preferred",
             ),
@@ -85,64 +81,32 @@ class Task(models.Model):
             models.Index(F("id"), condition=Q(state="BLOCKED"), name="task_blocked"),
         ]
         constraints = [
-            one_of("state", State),
-            one_of("review_policy", ReviewPolicy),
-            one_of("reclaim_policy", ReclaimPolicy),
-            models.CheckConstraint(
-                condition=Q(state__in=_AUTHORITY, attempt__isnull=False, runner__isnull=False)
-                | (~Q(state__in=_AUTHORITY) & Q(attempt__isnull=True, runner__isnull=True)),
-                name="task_authority_has_an_attempt",
-            ),
-            models.CheckConstraint(
-                condition=Q(state=State.DELIVERED, delivery__isnull=False)
-                | (~Q(state=State.DELIVERED) & Q(delivery__isnull=True)),
-                name="task_delivered_has_a_delivery",
-            ),
-            models.CheckConstraint(
-                condition=Q(state__in=_EXPLAINED) & ~Q(reason="") | ~Q(state__in=_EXPLAINED) & Q(reason=""),
-                name="task_held_says_why",
-            ),
-            models.CheckConstraint(
-                condition=Q(state=State.DONE, result_commit_id__isnull=False)
-                | ~Q(state=State.DONE) & Q(result_commit_id__isnull=True),
-                name="task_done_has_a_commit",
-            ),
-            models.CheckConstraint(
-                condition=Q(state__in=[State.BLOCKED, State.CANCELLED, State.SUPERSEDED])
-                | Q(input_digest__isnull=False),
-                name="task_open_has_a_digest",
-            ),
-            models.CheckConstraint(
-                condition=Q(attempts_used__gte=0, max_attempts__gte=1), name="task_counts_attempts"
-            ),
-        ]
+            whole(
+                "task", "state", "review_policy", "reclaim_policy", "attempt", "runner", "delivery", "result_commit_id", "reason",
+                "input_digest", "attempts_used", "max_attempts",
+            )
+        ]  # fmt: skip
         triggers = [
-            _refuse_when(
-                "numbers_never_fall",
-                "NEW.claim_generation < OLD.claim_generation OR NEW.cancel_generation < OLD.cancel_generation",
-                "a claim or cancel generation never falls (claim.v1 section 1)",
-            ),
-            _refuse_when(
-                "one_version_a_change",
-                "NEW.state_version <> OLD.state_version + 1 OR NEW.history_hash = OLD.history_hash",
-                "every change of a task raises its state version by one and extends its history (claim.v1 section 3)",
-            ),
-            _refuse_when(
-                "authority_raises_generation",
-                "NEW.attempt_id IS DISTINCT FROM OLD.attempt_id AND NEW.claim_generation <> OLD.claim_generation + 1",
-                "a grant or a loss of authority raises the claim generation by one (claim.v1 section 2)",
-            ),
-            _refuse_when(
-                "final_stays_final",
-                f"OLD.state IN ({_WORDS}) AND NEW.state <> OLD.state AND NOT (OLD.state = 'CANCELLED' AND NEW.state = 'SUPERSEDED')",
-                "a final state is never left (claim.v1 section 2)",
-            ),
-            _refuse_when(
-                "identity_is_fixed",
-                "NEW.id <> OLD.id OR NEW.number <> OLD.number OR NEW.pool_id <> OLD.pool_id OR NEW.lineage_id <> OLD.lineage_id"
-                " OR NEW.revision <> OLD.revision OR (OLD.input_digest IS NOT NULL AND NEW.input_digest IS DISTINCT FROM OLD.input_digest)"
-                " OR (OLD.result_commit_id IS NOT NULL AND NEW.result_commit_id IS DISTINCT FROM OLD.result_commit_id)",
-                "the identity, the input digest and the canonical commit of a task are fixed (claim.v1 section 1)",
+            guard(
+                {
+                    "a grant or a loss of authority raises the claim generation by one (claim.v1 section 2)": (
+                        "NEW.attempt_id IS DISTINCT FROM OLD.attempt_id AND NEW.claim_generation <> OLD.claim_generation + 1"
+                    ),
+                    "a final state is never left (claim.v1 section 2)": (
+                        f"NEW.state <> OLD.state AND OLD.state IN ({_WORDS}) AND NOT (OLD.state = 'CANCELLED' AND NEW.state = 'SUPERSEDED')"
+                    ),
+                    "the identity, the input digest and the canonical commit of a task are fixed (claim.v1 section 1)": (
+                        "NEW.id <> OLD.id OR NEW.number <> OLD.number OR NEW.pool_id <> OLD.pool_id OR NEW.lineage_id <> OLD.lineage_id"
+                        " OR NEW.revision <> OLD.revision OR (NEW.input_digest IS DISTINCT FROM OLD.input_digest AND OLD.input_digest IS NOT NULL)"
+                        " OR (NEW.result_commit_id IS DISTINCT FROM OLD.result_commit_id AND OLD.result_commit_id IS NOT NULL)"
+                    ),
+                    "a claim or cancel generation never falls (claim.v1 section 1)": (
+                        "NEW.claim_generation < OLD.claim_generation OR NEW.cancel_generation < OLD.cancel_generation"
+                    ),
+                    "every change of a task raises its state version by one and extends its history (claim.v1 section 3)": (
+                        "NEW.state_version <> OLD.state_version + 1 OR NEW.history_hash = OLD.history_hash"
+                    ),
+                }
             ),
             never_deleted("a task"),
         ]
@@ -191,13 +155,14 @@ class Lease(models.Model):
     agent = loose("claims.Agent")
     claim_generation = models.BigIntegerField()
     ttl_seconds = models.IntegerField()
-    expires_at = models.DateTimeField()
     window_ends_at = models.DateTimeField()
+    # What a renewal writes stands together, so that the log holds only that.
+    expires_at = models.DateTimeField()
     renewals = models.IntegerField(default=0)
-    renewed_under = models.CharField(max_length=70, null=True)  # noqa: DJ001 - none before a renewal
     renewed_at = models.DateTimeField(null=True)
     nudged_at = models.DateTimeField(null=True)
     extended_at = models.DateTimeField(null=True)
+    renewed_under = models.CharField(max_length=70, null=True)  # noqa: DJ001 - none before a renewal
 
     class Meta:
         triggers = [
@@ -240,13 +205,8 @@ class Attempt(models.Model):
 
     class Meta:
         constraints = [
-            one_of("outcome", AttemptOutcome, null=True),
+            whole("attempt", "outcome", "ended_at"),
             models.UniqueConstraint(fields=["task", "claim_generation"], name="attempt_one_a_generation"),
-            models.CheckConstraint(
-                condition=Q(outcome__isnull=True, ended_at__isnull=True)
-                | Q(outcome__isnull=False, ended_at__isnull=False),
-                name="attempt_ended_says_how",
-            ),
         ]
         triggers = [
             refuse_when(

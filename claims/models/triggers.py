@@ -29,6 +29,24 @@ def refuse_when(name: str, condition: str, sentence: str, *, is_locked: bool = F
     )
 
 
+def guard(rules: dict[str, str]) -> pgtrigger.Trigger:
+    """Refuse an UPDATE for which a condition (SQL over OLD and NEW) holds, with that condition's sentence.
+
+    One function for all of a table's rules: the plan of a function is kept, while the condition
+    of a trigger is parsed again for each statement. It comes before the row, which is free where
+    every writer holds the row's lock, and speaks before the CHECKs do.
+    """
+    return pgtrigger.Trigger(
+        name="guarded",
+        when=pgtrigger.Before,
+        operation=pgtrigger.Update,
+        func=" ".join(
+            f"IF {condition} THEN {_refuse(sentence)} END IF;" for sentence, condition in rules.items()
+        )
+        + " RETURN NEW;",
+    )
+
+
 def refuse_new_when(name: str, condition: str, sentence: str) -> pgtrigger.Trigger:
     """Refuse an INSERT for which ``condition`` (SQL over NEW; it may look at other rows) holds."""
     return pgtrigger.Trigger(

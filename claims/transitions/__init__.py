@@ -7,9 +7,9 @@ from claims.transitions.adopting import adopt
 from claims.transitions.approving import approve, refuse, revoke
 from claims.transitions.creating import adjust, create
 from claims.transitions.deciding import accept, reject, request_changes
-from claims.transitions.delivering import commit, deliver
+from claims.transitions.delivering import commit, commit_at_once, deliver
 from claims.transitions.effects import abandon, execute, expire_permit, prepare
-from claims.transitions.granting import claim, claim_next
+from claims.transitions.granting import claim, claim_at_once, claim_next
 from claims.transitions.holding import fail, progress, release, renew
 from claims.transitions.observing import confirm, hand_back, unknown
 from claims.transitions.opening import settle
@@ -44,8 +44,10 @@ __all__ = [
     "approve",
     "cancel",
     "claim",
+    "claim_at_once",
     "claim_next",
     "commit",
+    "commit_at_once",
     "confirm",
     "create",
     "deliver",

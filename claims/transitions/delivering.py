@@ -74,15 +74,29 @@ def commit(
 
     Refused as ``deliver`` is, and with ALREADY_COMMITTED or REVIEW_REQUIRED.
     """
-    is_plain = staged is not None and not staged.evidence and cost is None
-    if staged is not None and is_plain and result_digest in (None, staged.digest):
-        committed = kernel.hot.commit(caller, fence, input_digest, staged.result, staged.digest)
-        if committed is not None:
-            return committed
+    if staged is not None and cost is None:
+        at_once = commit_at_once(caller, fence, input_digest, result_digest, staged)
+        if at_once is not None:
+            return at_once
     prepared = prepare(caller, fence, input_digest, result_digest, staged)
     if isinstance(prepared, Refused):
         return prepared
     return _commit(caller, fence, prepared, cost)
+
+
+def commit_at_once(
+    caller: Caller, fence: Fence, input_digest: str, result_digest: str | None, staged: StagedResult
+) -> Committed | Refused | None:
+    """CLAIMED -> DONE. A result without evidence in one round trip; None where there is anything else to say.
+
+    Nothing was changed then. Raises ``NotCanonical`` for a result that has no canonical form.
+    """
+    if staged.evidence:
+        return None
+    digest = staged.digest
+    if result_digest not in (None, digest):
+        return None
+    return kernel.hot.commit(caller, fence, input_digest, staged.result, digest)
 
 
 @kernel.verb(Verb.COMMIT, "CLAIMED -> DONE")

@@ -46,15 +46,24 @@ def claim_next(
     Empty when nothing is claimable by this agent now. Tasks that others are looking at are
     passed over, so two agents never wait for each other here.
     """
+    at_once = claim_at_once(caller, pool_name, scheduler_epoch, ttl_seconds) if max_grants == 1 else None
+    if at_once is not None:
+        return at_once
     pool_id = kernel.pool_named(pool_name)
     if pool_id is None:
         return Refused(Why.NOT_FOUND)
-    granted = (
-        kernel.hot.claim_next(caller, pool_id, scheduler_epoch, ttl_seconds) if max_grants == 1 else None
-    )
-    if granted is not None:
-        return granted if isinstance(granted, Refused) else Grants((granted,))
     return _claim_next(caller, pool_id, scheduler_epoch, max_grants, ttl_seconds)
+
+
+def claim_at_once(
+    caller: Caller, pool_name: str, scheduler_epoch: int, ttl_seconds: int | None = None
+) -> Grants | Refused | None:
+    """OPEN -> CLAIMED. One task in one round trip; None where there is anything else to say, and nothing was changed."""
+    pool_id = kernel.pool_named(pool_name)
+    granted = (
+        None if pool_id is None else kernel.hot.claim_next(caller, pool_id, scheduler_epoch, ttl_seconds)
+    )
+    return Grants((granted,)) if isinstance(granted, Granted) else granted
 
 
 @kernel.verb(Verb.CLAIM_NEXT, "OPEN -> CLAIMED")

@@ -228,7 +228,7 @@ def _commit_both_ways(draw: Draw, world: World, caller: Any, fence: Any, input_d
     def go_long() -> Any:
         prepared = prepare(caller, fence, digest, None, staged)
         assert not isinstance(prepared, Refused)
-        return delivering._commit(caller, fence, prepared), _written(world)
+        return delivering._commit(caller, fence, prepared, None), _written(world)
 
     short = _undone(
         lambda: (kernel.hot.commit(caller, fence, digest, result, result_digest(result, [])), _written(world))

@@ -75,7 +75,7 @@ def test_the_next_task_is_locked_before_the_pool_is_read_and_passes_over_what_ot
     rows = [
         number for number, (statement, _) in enumerate(sent) if "FOR NO KEY UPDATE SKIP LOCKED" in statement
     ]
-    assert rows == [2, 3]
+    assert rows == [3, 4]
     assert position(sent, "clock_timestamp(), p.id") > max(rows)
     assert position(sent, "FROM claims_agent") > max(rows)
 

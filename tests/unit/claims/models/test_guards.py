@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from uuid import UUID, uuid4
 
 import pytest
@@ -9,7 +10,17 @@ from django.db import IntegrityError, connection, transaction
 
 from claims import transitions
 from claims.outcomes import Committed
-from claims.vocabulary import Verdict
+from claims.vocabulary import (
+    FENCED_VERBS,
+    ActorKind,
+    AttemptOutcome,
+    ReclaimPolicy,
+    ReviewPolicy,
+    Source,
+    State,
+    Verb,
+    Verdict,
+)
 from tests.support.world import World, judgement
 
 pytestmark = pytest.mark.django_db
@@ -334,3 +345,21 @@ def count(table: str) -> int:
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT count(*) FROM claims_{table}")
         return int(cursor.fetchone()[0])
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        ("claims_task_is_whole", [*State, *ReviewPolicy, *ReclaimPolicy]),
+        ("claims_attempt_is_whole", [*AttemptOutcome]),
+        ("claims_history_is_whole", [*ActorKind, *Source, *FENCED_VERBS, Verb.RECONCILE]),
+    ],
+)
+def test_the_functions_that_look_at_whole_rows_know_the_words_of_the_contract(
+    function: str, words: list[str]
+) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT prosrc FROM pg_proc WHERE proname = %s", [function])
+        source = cursor.fetchone()[0]
+    known = set(re.findall(r"'([A-Za-z-]+)'", source))
+    assert known == {str(word) for word in words}

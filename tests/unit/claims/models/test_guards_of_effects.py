@@ -261,5 +261,5 @@ def test_what_a_fence_accepted_of_an_effect_is_written_with_what_it_was_compared
             granted.fence.task_id,
             world.pool.id,
             verb,
-            naming="compared with",
+            naming="acceptance_was_validated",
         )
