@@ -6,14 +6,12 @@ waited before its first statement was through, and is refused by what it then re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
 import pytest
-from django.db import connection
 
 from claims import transitions
 from claims.fences import Fence
@@ -21,7 +19,7 @@ from claims.models import Attempt, PoolEvent, Task
 from claims.outcomes import EpochRaised, GateSet, Granted, Grants, Refused, Why
 from claims.transitions import StagedResult
 from claims.vocabulary import Gate, ReviewPolicy
-from tests.race.meeting import Meeting, blocked, blocked_pool, race
+from tests.race.meeting import Meeting, blocked, blocked_pool, in_turn, race
 from tests.support import invariants
 from tests.support.records import why
 from tests.support.world import World, a_world, judgement
@@ -30,27 +28,6 @@ Call = Callable[[], Any]
 ARGS = f"sha256:{'a' * 64}"
 RESULT = StagedResult({"done": True}, [])
 NOTHING_ASKED = {"task": "Count", "acceptance": [], "evidence": []}
-
-
-def in_turn(meeting: Meeting, contenders: Sequence[Call]) -> list[Any]:
-    """Like ``race``, but each begins only once the one before it is seen waiting."""
-
-    def run(contender: Call) -> Any:
-        try:
-            meeting.arrive()
-            return contender()
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(len(contenders)) as threads:
-        running: list[Future[Any]] = []
-        try:
-            for contender in contenders:
-                running.append(threads.submit(run, contender))
-                meeting.wait_for(len(running))
-        finally:
-            meeting.let_go()
-        return [each.result() for each in running]
 
 
 def raising(world: World) -> Call:

@@ -1,0 +1,425 @@
+"""A small model of claim.v1 sections 2 and 4: what each verb answers, and what is true afterwards.
+
+Written from the contract, not from the code: it shares no function and no value with it. Every verb
+is total. It changes the world it is given and answers with the kind of a success, with what can be
+told apart of it, or with the code of a refusal; ``step`` makes a pure function of that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.stateful import graph, ledger
+from tests.stateful.abstract import RIGHTS, SETTLED, SLOTS, Abstract, Delivery, Fence, Row
+from tests.stateful.authority import authority, claimed, ending, give_back, grant, is_used_up, lose, move
+
+Verb = Callable[..., str]
+
+
+@dataclass(frozen=True)
+class Command:
+    """One call: the verb, who makes it, and what it names."""
+
+    verb: str
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"{self.verb}({', '.join(f'{name}={value}' for name, value in self.arguments.items())})"
+
+
+@dataclass(frozen=True)
+class Sighting:
+    """What an operator saw of a row when the page was drawn."""
+
+    version: int
+    token: int | None
+    even_if_live: bool = False
+
+
+def step(before: Abstract, command: Command) -> tuple[Abstract, str]:
+    """What the world is after a command, and how it is answered."""
+    after = before.copy()
+    return after, VERBS[command.verb](after, **command.arguments)
+
+
+def claim(world: Abstract, runner: int, row: int, version: int, epoch: int) -> str:
+    one = world.rows[row]
+    if epoch != world.epoch:
+        return "OLD_EPOCH"
+    if world.gate == "DRAINING":
+        return "GATE_CLOSED"
+    if one.state == "CANCELLED":
+        return "CANCELLED"
+    if version != one.version:
+        return "STALE_STATE"
+    if not _is_claimable(world, one):
+        return "NOT_CLAIMABLE"
+    if runner in world.disabled:
+        return "NOT_ELIGIBLE"
+    grant(world, row, runner)
+    return "Granted"
+
+
+def _is_claimable(world: Abstract, row: Row) -> bool:
+    if is_used_up(row):
+        return False
+    return row.state == "OPEN" or (row.state == "CLAIMED" and row.is_auto and world.is_expired(row))
+
+
+def claim_next(world: Abstract, runner: int, epoch: int, most: int) -> str:
+    if epoch != world.epoch:
+        return "OLD_EPOCH"
+    if world.gate == "DRAINING":
+        return "GATE_CLOSED"
+    claimable = [
+        number for number, row in enumerate(world.rows) if row.state == "OPEN" and not is_used_up(row)
+    ]
+    claimable.sort(key=lambda number: (world.rows[number].preferred != runner, number))
+    if claimable and runner in world.disabled:
+        return "NOT_ELIGIBLE"
+    for number in claimable[:most]:
+        grant(world, number, runner)
+    return f"Grants {len(claimable[:most])}"
+
+
+def renew(world: Abstract, runner: int, fence: Fence) -> str:
+    refused = claimed(world, fence, runner)
+    lease = world.rows[fence.row].lease
+    if refused or lease is None:
+        return refused
+    if lease.is_at_its_window:
+        return "WINDOW_EXCEEDED"
+    said = f"Renewed recovered={lease.is_expired} nudged={lease.is_nudged}"
+    lease.is_expired, lease.is_nudged, lease.token = False, False, world.next_token()
+    return said
+
+
+def progress(world: Abstract, runner: int, fence: Fence) -> str:
+    return claimed(world, fence, runner) or "Progressed"
+
+
+def accept_tool(world: Abstract, runner: int, fence: Fence) -> str:
+    return claimed(world, fence, runner) or "ToolAccepted"
+
+
+def stage(world: Abstract, runner: int, fence: Fence, result: int) -> str:
+    """From a lost fence it is kept apart, if that fence was granted once."""
+    attempt = world.attempts[fence.attempt]
+    if attempt.runner != runner or attempt.row != fence.row:
+        return "NOT_FOUND"
+    refused = claimed(world, fence, runner)
+    if refused and (refused == "ALREADY_DELIVERED" or fence != world.fence(fence.attempt)):
+        return refused
+    if result not in attempt.staged + attempt.late:
+        (attempt.late if refused else attempt.staged).append(result)
+    return f"Staged late={bool(refused)}"
+
+
+def release(world: Abstract, runner: int, fence: Fence) -> str:
+    return claimed(world, fence, runner) or f"Left {give_back(world, fence.row, 'RELEASED')}"
+
+
+def fail(world: Abstract, runner: int, fence: Fence, retryable: bool) -> str:
+    refused = claimed(world, fence, runner)
+    if refused:
+        return refused
+    if retryable:
+        return f"Left {give_back(world, fence.row, 'FAILED')}"
+    lose(world, fence.row, "HELD", "FAILED")
+    return "Left HELD"
+
+
+def deliver(
+    world: Abstract, runner: int, fence: Fence, result: int | None, is_digest: bool, is_inline: bool
+) -> str:
+    """A repeat of what was delivered is answered as before; ``result`` None names the last one staged."""
+    attempt = world.attempts[fence.attempt]
+    named = _handed_in(world, fence, result, is_inline)
+    same = next((one for one in world.deliveries if one.attempt == fence.attempt), None)
+    repeats = same is not None and fence == world.fence(fence.attempt) and runner == attempt.runner
+    if (
+        same is not None
+        and repeats
+        and is_digest
+        and (result if result is not None else named) == same.result
+    ):
+        return "Delivered"
+    refused = claimed(world, fence, runner, is_digest and _is_pinned(world, fence))
+    if refused:
+        return refused
+    if named is None:
+        return "NOT_STAGED"
+    if not _are_settled(world, fence.row):
+        return "EFFECTS_UNRESOLVED"
+    _keep(world, fence, named)
+    world.deliveries.append(Delivery(fence.row, fence.attempt, named))
+    row = world.rows[fence.row]
+    move(row, "DELIVERED")
+    row.delivery, row.lease, row.rounds = len(world.deliveries) - 1, None, row.rounds + 1
+    attempt.outcome = "DELIVERED"
+    return "Delivered"
+
+
+def commit(
+    world: Abstract, runner: int, fence: Fence, result: int | None, is_digest: bool, is_inline: bool
+) -> str:
+    """Without review, where the task says so. The fence that committed is recognised for ever."""
+    row = world.rows[fence.row]
+    is_its = fence == world.fence(fence.attempt) and runner == world.attempts[fence.attempt].runner
+    if row.commit and is_digest and is_its and row.commit[0] == fence.attempt:
+        return "Committed" if result in (None, row.commit[1]) else "ALREADY_COMMITTED"
+    refused = claimed(world, fence, runner, is_digest and _is_pinned(world, fence))
+    if refused:
+        return refused
+    if not row.is_unreviewed:
+        return "REVIEW_REQUIRED"
+    named = _handed_in(world, fence, result, is_inline)
+    if named is None:
+        return "NOT_STAGED"
+    if not _are_settled(world, fence.row):
+        return "EFFECTS_UNRESOLVED"
+    _keep(world, fence, named)
+    row.commit = fence.attempt, named
+    lose(world, fence.row, "DONE", "COMMITTED")
+    graph.settle_successors(world, row.lineage)
+    return "Committed"
+
+
+def _is_pinned(world: Abstract, fence: Fence) -> bool:
+    """A row that has not opened yet has no input digest that anybody could name."""
+    return world.rows[fence.row].state != "BLOCKED"
+
+
+def _handed_in(world: Abstract, fence: Fence, result: int | None, is_inline: bool) -> int | None:
+    """Which result a hand-in is about: the inline one, the named one, or the last one staged."""
+    if is_inline:
+        return result
+    staged = world.attempts[fence.attempt].staged
+    if result is not None:
+        return result if result in staged else None
+    return staged[-1] if staged else None
+
+
+def _keep(world: Abstract, fence: Fence, result: int) -> None:
+    attempt = world.attempts[fence.attempt]
+    if result not in attempt.staged + attempt.late:
+        attempt.staged.append(result)
+
+
+def _are_settled(world: Abstract, number: int) -> bool:
+    """Every effect settled, and each required slot done, acknowledged, or written off."""
+    own = {world.effects[one].slot: world.effects[one] for one in world.own(number)}
+    if any(world.reads(effect) not in SETTLED for effect in own.values()):
+        return False
+    required = [slot for slot, is_required in SLOTS[world.rows[number].variant].items() if is_required]
+    return all(
+        (slot in own and own[slot].state != "ABANDONED") or ledger.is_counted(world, number, slot)
+        for slot in required
+    )
+
+
+def _may_decide(world: Abstract, person: str, delivery: int, is_subject: bool) -> str:
+    if not RIGHTS[person]:
+        return "NOT_FOUND"
+    if "REVIEWER" not in RIGHTS[person]:
+        return "NOT_REVIEWER"
+    if person == "owner":
+        return "SELF_REVIEW"
+    if world.deliveries[delivery].state not in ("PENDING", "CLOSED"):
+        return "ALREADY_DECIDED"
+    return "" if is_subject else "STALE_DELIVERY"
+
+
+def accept(world: Abstract, person: str, delivery: int, is_subject: bool, is_met: bool) -> str:
+    one = world.deliveries[delivery]
+    fence = world.fence(one.attempt)
+    refused = _may_decide(world, person, delivery, is_subject)
+    refused = refused or authority(world, fence, world.attempts[one.attempt].runner)
+    if refused:
+        return refused
+    if not is_met:
+        return "CRITERIA_UNMET"
+    row = world.rows[one.row]
+    one.state, row.commit = "ACCEPTED", (one.attempt, one.result)
+    lose(world, one.row, "DONE", "COMMITTED")
+    graph.settle_successors(world, row.lineage)
+    return "Committed"
+
+
+def request_changes(world: Abstract, person: str, delivery: int, is_subject: bool) -> str:
+    """By the same runner; to OPEN, that one preferred, where it cannot take it."""
+    refused = _may_send_back(world, person, delivery, is_subject)
+    if refused:
+        return refused
+    one = world.deliveries[delivery]
+    one.state, runner = "CHANGES_REQUESTED", world.attempts[one.attempt].runner
+    if world.gate == "OPEN" and runner not in world.disabled:
+        grant(world, one.row, runner, "DELIVERED", is_counted=False)
+        return "Decided CLAIMED"
+    state = give_back(world, one.row, "DELIVERED")
+    world.rows[one.row].preferred = runner
+    return f"Decided {state}"
+
+
+def reject(world: Abstract, person: str, delivery: int, is_subject: bool) -> str:
+    refused = _may_send_back(world, person, delivery, is_subject)
+    if refused:
+        return refused
+    world.deliveries[delivery].state = "REJECTED"
+    return f"Decided {give_back(world, world.deliveries[delivery].row, 'DELIVERED')}"
+
+
+def _may_send_back(world: Abstract, person: str, delivery: int, is_subject: bool) -> str:
+    """As for the fence, but an old epoch does not stand in the way."""
+    refused = _may_decide(world, person, delivery, is_subject)
+    if refused:
+        return refused
+    one = world.deliveries[delivery]
+    fence = world.fence(one.attempt)
+    current = Fence(fence.row, fence.attempt, world.epoch, fence.generation, fence.cancel)
+    return authority(world, current, world.attempts[one.attempt].runner)
+
+
+def _may_operate(person: str) -> str:
+    if not RIGHTS[person]:
+        return "NOT_FOUND"
+    return "" if "OPERATOR" in RIGHTS[person] else "FORBIDDEN"
+
+
+def _is_not_quiet(world: Abstract, number: int, sighting: Sighting) -> str:
+    row = world.rows[number]
+    if row.state != "CLAIMED" or row.lease is None:
+        return "NOT_CLAIMED"
+    if row.version != sighting.version:
+        return "STALE_STATE"
+    is_quiet = world.is_expired(row) and row.lease.token == sighting.token
+    return "" if is_quiet or sighting.even_if_live else "NOT_QUIET"
+
+
+def release_quiet(world: Abstract, person: str, row: int, sighting: Sighting) -> str:
+    refused = _may_operate(person) or _is_not_quiet(world, row, sighting)
+    return refused or f"Left {give_back(world, row, ending(world, world.rows[row]))}"
+
+
+def reassign(world: Abstract, person: str, row: int, sighting: Sighting, runner: int) -> str:
+    one = world.rows[row]
+    refused = _may_operate(person)
+    if not refused and one.state not in ("CLAIMED", "OPEN"):
+        refused = "NOT_CLAIMED"
+    if not refused and one.state == "CLAIMED":
+        refused = _is_not_quiet(world, row, sighting)
+    if refused:
+        return refused
+    if one.version != sighting.version:
+        return "STALE_STATE"
+    if world.gate == "DRAINING":
+        return "GATE_CLOSED"
+    if runner in world.disabled or is_used_up(one):
+        return "NOT_ELIGIBLE"
+    grant(world, row, runner)
+    return "Granted"
+
+
+def extend_once(world: Abstract, person: str, row: int, sighting: Sighting) -> str:
+    refused = _may_operate(person) or _is_not_quiet(world, row, sighting)
+    lease = world.rows[row].lease
+    if refused or lease is None:
+        return refused
+    if lease.is_extended:
+        return "ALREADY_EXTENDED"
+    if lease.is_at_its_window:
+        return "WINDOW_EXCEEDED"
+    lease.is_expired, lease.is_extended, lease.token = False, True, world.next_token()
+    move(world.rows[row], "CLAIMED")
+    return "Noted"
+
+
+def nudge(world: Abstract, person: str, row: int, sighting: Sighting) -> str:
+    refused = _may_operate(person) or _is_not_quiet(world, row, sighting)
+    lease = world.rows[row].lease
+    if refused or lease is None:
+        return refused
+    lease.is_nudged = True
+    move(world.rows[row], "CLAIMED")
+    return "Noted"
+
+
+def adopt(world: Abstract, person: str, row: int, sighting: Sighting, runner: int, attempt: int) -> str:
+    """Evidence of an old epoch or of a lost claim goes to a named runner, who has to deliver again."""
+    one = world.rows[row]
+    refused = _may_operate(person)
+    if refused:
+        return refused
+    if world.gate == "DRAINING":
+        return "GATE_CLOSED"
+    if one.state == "CANCELLED":
+        return "CANCELLED"
+    if one.version != sighting.version:
+        return "STALE_STATE"
+    if one.state == "SUPERSEDED" or (one.state == "HELD" and one.is_stale):
+        return "STALE_INPUT"
+    if one.state not in ("DELIVERED", "OPEN", "HELD"):
+        return "NOT_CLAIMABLE"
+    whose = world.attempts[attempt]
+    is_waiting = one.delivery is not None and world.deliveries[one.delivery].attempt == attempt
+    if whose.row != row or not whose.staged + whose.late:
+        return "UNPROCESSABLE"
+    if is_waiting and not world.is_below_epoch(one):
+        return "UNPROCESSABLE"
+    if runner in world.disabled:
+        return "NOT_ELIGIBLE"
+    grant(world, row, runner, "FENCED" if world.is_below_epoch(one) else "SUPERSEDED")
+    return "Granted"
+
+
+def lapse(world: Abstract, row: int) -> str:
+    """The sweep: an expired AUTO claim is open again, a MANUAL one only once its epoch has ended."""
+    one = world.rows[row]
+    if one.state != "CLAIMED" or not world.is_expired(one):
+        return "None"
+    if one.is_auto:
+        return f"Left {give_back(world, row, ending(world, one))}"
+    if not world.is_below_epoch(one):
+        return "None"
+    lose(world, row, "HELD", "FENCED")
+    return "Left HELD"
+
+
+def raise_epoch(world: Abstract, person: str, expected: int) -> str:
+    refused = _may_operate(person)
+    if refused or expected != world.epoch:
+        return refused or "EPOCH_CONFLICT"
+    world.epoch += 1
+    return "EpochRaised"
+
+
+def gate(world: Abstract, person: str, wanted: str) -> str:
+    refused = _may_operate(person)
+    if refused:
+        return refused
+    world.gate = wanted
+    return f"GateSet {wanted}"
+
+
+def disable_agent(world: Abstract, runner: int) -> str:
+    """What it holds is HELD; what it delivered stays."""
+    world.disabled.add(runner)
+    held = [
+        number
+        for number, row in enumerate(world.rows)
+        if row.state == "CLAIMED" and row.attempt is not None and world.attempts[row.attempt].runner == runner
+    ]
+    for number in held:
+        lose(world, number, "HELD", "FENCED")
+    return f"list {len(held)}"
+
+
+VERBS: dict[str, Verb] = {
+    verb.__name__: verb
+    for verb in (
+        claim, claim_next, renew, progress, accept_tool, stage, release, fail, deliver, commit, accept, request_changes,
+        reject, release_quiet, reassign, extend_once, nudge, adopt, lapse, raise_epoch, gate, disable_agent, *graph.VERBS, *ledger.VERBS,
+    )
+}  # fmt: skip
