@@ -15,6 +15,7 @@ from claims.inputs import NewTask
 from claims.models import Agent, Approval, Effect, Observation, Task
 from claims.outcomes import Approved, Created, EffectMoved, Granted, Permitted, Revised
 from claims.vocabulary import EffectState, Said
+from tests.support.planting import plant
 from tests.support.world import World, a_specification
 
 LOOKUP = {"kind": "http", "url": "https://sink.test/calls/{effectId}"}
@@ -133,14 +134,14 @@ def long_ago(effect_id: str, seconds: int) -> None:
 
     A permit is append-only; the guard steps aside for this one statement.
     """
-    with connection.cursor() as cursor:
-        cursor.execute("SET session_replication_role = replica")
-        cursor.execute(
-            "UPDATE claims_permit SET granted_at = granted_at - make_interval(secs => %s),"
-            " deadline = deadline - make_interval(secs => %s) WHERE effect_id = %s",
-            [seconds, seconds, effect_id],
-        )
-        cursor.execute("SET session_replication_role = DEFAULT")
+    plant(
+        "permit",
+        "UPDATE claims_permit SET granted_at = granted_at - make_interval(secs => %s),"
+        " deadline = deadline - make_interval(secs => %s) WHERE effect_id = %s",
+        seconds,
+        seconds,
+        effect_id,
+    )
 
 
 def revised(world: World, task_id: UUID, specification: dict[str, Any], **changes: Any) -> UUID:

@@ -16,10 +16,9 @@ from claims.models import StagedResult as StagedRow
 from claims.outcomes import Refused
 from claims.transitions import StagedResult
 from claims.vocabulary import EffectState, Gate, ReclaimPolicy, ReviewPolicy, Said, State, Verdict
-from tests.support.effects import a_key, a_look, a_slot, approved, fence_of, with_slots
+from tests.support.effects import a_key, a_look, a_slot, approved, fence_of, long_ago, with_slots
 from tests.support.walks_of_graphs import graph, revised
 from tests.support.world import World, expire, judgement
-from tests.unit.claims.checking.planting import long_ago
 
 ARGS = f"sha256:{'a' * 64}"
 _ACTIVE = (State.CLAIMED, State.DELIVERED)

@@ -15,9 +15,9 @@ from claims.kernel import reading
 from claims.models import Task
 from claims.outcomes import Refused
 from claims.vocabulary import ReviewPolicy, Said, Verb
-from tests.support.effects import a_key, a_look, a_slot, permitted, prepared, with_slots
+from tests.support.effects import a_key, a_look, a_slot, long_ago, permitted, prepared, with_slots
+from tests.support.planting import plant
 from tests.support.world import World, a_world, grants_of, judgement
-from tests.unit.claims.checking.planting import long_ago, plant
 
 pytestmark = pytest.mark.django_db
 

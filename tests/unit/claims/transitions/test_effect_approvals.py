@@ -6,7 +6,6 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from django.db import connection
 
 from claims import transitions
 from claims.decide import Look
@@ -27,6 +26,7 @@ from tests.support.effects import (
     unknown,
     with_effect,
 )
+from tests.support.planting import plant
 from tests.support.records import no_change, one_change, refusals_of, task_row, why
 from tests.support.world import World
 
@@ -53,13 +53,11 @@ def approve(world: World, effect_id: str, caller: object = None, **changes: obje
 
 def run_out(effect_id: str) -> None:
     """Let the approvals of an effect have run out; the guard steps aside for this one statement."""
-    with connection.cursor() as cursor:
-        cursor.execute("SET session_replication_role = replica")
-        cursor.execute(
-            "UPDATE claims_approval SET expires_at = clock_timestamp() - interval '1 second' WHERE effect_id = %s",
-            [effect_id],
-        )
-        cursor.execute("SET session_replication_role = DEFAULT")
+    plant(
+        "approval",
+        "UPDATE claims_approval SET expires_at = clock_timestamp() - interval '1 second' WHERE effect_id = %s",
+        effect_id,
+    )
 
 
 def test_without_an_approval_there_is_no_permit(world: World) -> None:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
+from django.db import connection, transaction
 
 from claims.checking.history import line
 from claims.checking.reading import told
@@ -16,8 +16,8 @@ from claims.kernel.writing import GENESIS, chain
 
 @contextmanager
 def unguarded(*tables: str) -> Iterator[Any]:
-    """A cursor while the triggers of these tables are off."""
-    with connection.cursor() as cursor:
+    """A cursor while the triggers of these tables are off, which their owner may do without being a superuser."""
+    with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
         for table in tables:
             cursor.execute(f"ALTER TABLE claims_{table} DISABLE TRIGGER USER")
@@ -54,15 +54,3 @@ def rehash(task_id: UUID) -> None:
             previous = chain(previous, line(row))
             cursor.execute("UPDATE claims_history SET hash = %s WHERE id = %s", [previous, row.id])
         cursor.execute("UPDATE claims_task SET history_hash = %s WHERE id = %s", [previous, task_id])
-
-
-def long_ago(effect_id: str, seconds: int) -> None:
-    """Let the permits of an effect have been handed out some seconds earlier, without waiting for it."""
-    plant(
-        "permit",
-        "UPDATE claims_permit SET granted_at = granted_at - make_interval(secs => %s),"
-        " deadline = deadline - make_interval(secs => %s) WHERE effect_id = %s",
-        seconds,
-        seconds,
-        effect_id,
-    )
