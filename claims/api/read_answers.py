@@ -239,6 +239,8 @@ class RefusalRowAnswer(Answer):
     verb: str
     code: str
     detail: str
+    retry: str
+    legalActions: list[str]
     presented: dict[str, Any]
     current: dict[str, Any]
     attemptId: UUID | None

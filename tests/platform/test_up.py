@@ -13,7 +13,7 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -25,7 +25,9 @@ SECOND_START_SECONDS = 15.0
 
 
 class Up:
-    """One running `scripts/up`, what it said, and what runs below it."""
+    """One running `scripts/up`, what it said, and what runs below it. ``variables`` are settings of its own."""
+
+    variables: ClassVar[dict[str, str]] = {}
 
     def __init__(self, data: Path, *options: str) -> None:
         self.data, self.ready_file = data, data.parent / f"{data.name}-ready.json"
@@ -37,7 +39,7 @@ class Up:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            env=clean,
+            env={**clean, **self.variables},
         )
         self.said: list[str] = []
         self._lines: queue.Queue[str] = queue.Queue()

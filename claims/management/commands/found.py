@@ -25,6 +25,7 @@ from claims.vocabulary import ReclaimPolicy, Right
 
 Row = TypeVar("Row", bound=Model)
 
+MOST_WINDOW_SECONDS = 7 * 86_400
 LEAST_TTL_SECONDS, MOST_TTL_SECONDS = 1, 3_600
 """What a lease of a new pool may last; ``Pool.max_ttl_seconds`` of a new pool is the upper one."""
 
@@ -64,6 +65,8 @@ class Command(BaseCommand):
         name = _name("pool", given["name"])
         if not LEAST_TTL_SECONDS <= given["ttl"] <= MOST_TTL_SECONDS:
             raise CommandError(f"--ttl is from {LEAST_TTL_SECONDS} to {MOST_TTL_SECONDS} seconds.")
+        if not MOST_TTL_SECONDS <= given["window"] <= MOST_WINDOW_SECONDS:
+            raise CommandError(f"--window is from {MOST_TTL_SECONDS} to {MOST_WINDOW_SECONDS} seconds.")
         if Pool.objects.filter(name=name).exists():
             self._say(f"The pool {name} was there; it stays as it is.")
             return
@@ -74,6 +77,7 @@ class Command(BaseCommand):
             reclaim_policy=policy.value,
             allows_unreviewed=given["unreviewed"],
             ttl_seconds=given["ttl"],
+            window_seconds=given["window"],
         )
         self._say(f"Made the pool {name}. Nobody sees it before having a right in it.")
 
@@ -162,6 +166,13 @@ def _of_pool(parser: ArgumentParser) -> None:
     parser.add_argument("--unreviewed", action="store_true", help="allow tasks that nobody decides on")
     parser.add_argument("--auto", action="store_true", help="a claim that expires may be taken by another")
     parser.add_argument("--ttl", type=int, default=300, metavar="SECONDS", help="of a lease (default 300)")
+    parser.add_argument(
+        "--window",
+        type=int,
+        default=6 * 3_600,
+        metavar="SECONDS",
+        help="how long one claim may be renewed (default 6 hours)",
+    )
 
 
 def _name(what: str, name: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import LiteralString
 from uuid import UUID
 
+from claims.outcomes import RULES, Why
 from claims.selectors.api.lineage import standing
 from claims.selectors.api.rows import Row, named, raw_json
 
@@ -100,7 +101,14 @@ def refusals(task_id: UUID, before: int | None, limit: int) -> list[Row]:
         [task_id, before if before is not None else 2**62, limit],
     )
     return [
-        {**row, "presented": raw_json(row["presented"]), "current": raw_json(row["current"])} for row in found
+        {
+            **row,
+            "retry": RULES[Why(row["code"])].retry.value,
+            "legalActions": list(RULES[Why(row["code"])].then),
+            "presented": raw_json(row["presented"]),
+            "current": raw_json(row["current"]),
+        }
+        for row in found
     ]
 
 
