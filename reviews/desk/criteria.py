@@ -81,6 +81,7 @@ class Seen:
     flags: Sequence[Flag] = ()
     lens: Lens = field(default_factory=Lens)
     base: Before | None = None
+    more_shots: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -180,6 +180,7 @@ def seen_evidence(one: Opened, lens: evidence.Lens, asked: Asked) -> criteria.Se
         flags=evidence.flags_of(facts, one.items, one.delivery.summary),
         lens=lens,
         base=base,
+        more_shots=evidence.shots_beyond(one.items),
     )
 
 

@@ -11,9 +11,10 @@ from reviews.desk.evidence.kinds import of_kind
 from reviews.desk.evidence.lens import Lens, lens_of
 from reviews.desk.evidence.outputs import Command, commands_of
 from reviews.desk.evidence.shots import Page, Shot, pages_of
+from reviews.desk.evidence.shots import beyond as shots_beyond
 from reviews.desk.evidence.testing import Tests, tests_of
 
 __all__ = [
     "Command", "Diff", "DiffFile", "Flag", "Lens", "Page", "Shot", "Tests",
-    "commands_of", "diff_of", "diffs_of", "drawn_file", "entries_of", "flags_of", "lens_of", "of_kind", "pages_of", "tests_of",
+    "commands_of", "diff_of", "diffs_of", "drawn_file", "entries_of", "flags_of", "lens_of", "of_kind", "pages_of", "shots_beyond", "tests_of",
 ]  # fmt: skip

@@ -18,11 +18,11 @@ from reviews.desk import reading
 from reviews.desk.evidence.kinds import GONE, of_kind, whole
 from reviews.desk.evidence.lens import Lens
 
-OPEN_LINES, OPEN_BYTES = 250, 24 * 1024
+OPEN_LINES, OPEN_BYTES = 160, 16 * 1024
 """What is drawn with the page, in changed lines and bytes of diff; later files load when they are reached."""
 FILE_LINES, FILE_BYTES = 1_500, 150 * 1024
 """A file over one of these waits behind "Load this file" (pages.md)."""
-FILES_ON_PAGE = 50
+FILES_ON_PAGE = 30
 LARGEST_FILE = 6 * 1024 * 1024
 """Bytes of one file's diff that are read."""
 
@@ -120,6 +120,10 @@ class Diff:
     @property
     def first(self) -> int:
         return (self.page - 1) * FILES_ON_PAGE + 1
+
+    @property
+    def last(self) -> int:
+        return self.first + len(self.files) - 1
 
     @property
     def next_count(self) -> int:

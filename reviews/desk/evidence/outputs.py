@@ -19,7 +19,7 @@ from reviews.desk.evidence.kinds import GONE, moment, named, of_kind, whole
 from reviews.desk.evidence.lens import Lens
 from reviews.shell.words import NBSP, bounded, span
 
-LINES_SHOWN = 500
+LINES_SHOWN = 300
 """Lines of one output that are drawn when a part of it is asked for."""
 OPEN_LINES = 40
 """An output of fewer lines is open from the beginning."""
@@ -217,5 +217,6 @@ def found(item: Item, text: str) -> Part:
     where = "" if is_whole else f" in the first {reading.FIND_LIMIT // 1024 // 1024}{NBSP}MB"
     more = "more than " if len(hits) > reading.HITS_LIMIT else ""
     count = bounded(min(len(hits), reading.HITS_LIMIT))
-    note = f"{more}{count} line{'' if len(hits) == 1 else 's'}{where} hold “{text}”."
+    hold = "line holds" if len(hits) == 1 else "lines hold"
+    note = f"{more}{count} {hold} “{text}”{where}."
     return Part(tuple(lines), None, earlier=1, note=note[0].upper() + note[1:])
