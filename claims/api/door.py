@@ -106,13 +106,18 @@ class Visit:
         return pool_id
 
     def see_attempt(self, attempt_id: UUID) -> selectors.AttemptPlace:
-        """An attempt in a pool the caller works in. Raises ``Refusal`` with NOT_FOUND for any other."""
+        """An attempt in a pool the caller works in. Raises ``Refusal`` with NOT_FOUND for any other.
+
+        A token of one attempt reads those that its work builds on, too: whose results its input is
+        pinned to, and whose evidence it adopted.
+        """
         place = selectors.place_of_attempt(attempt_id)
         if place is None or place.pool_id not in self.token.pools.values():
             raise Refusal(Why.NOT_FOUND)
-        if self.token.attempt_id not in (None, attempt_id):
-            raise Refusal(Why.NOT_FOUND)
-        return place
+        own = self.token.attempt_id
+        if own in (None, attempt_id) or (self.method == "GET" and selectors.builds_on(own, attempt_id)):
+            return place
+        raise Refusal(Why.NOT_FOUND)
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,9 @@ from claims.outcomes import Cancelled
 from claims.vocabulary import ReviewPolicy, Scope
 from tests.api.conftest import Answer, Caller, as_agent, claimed
 from tests.api.test_effects import executing, move, prepare
+from tests.api.test_main_path import ITEM, SHA256, upload
 from tests.support.effects import a_slot, with_slots
-from tests.support.world import World, a_specification, a_world
+from tests.support.world import DIFF, World, a_specification, a_world
 
 PLAIN = a_specification(evidence=[])
 DIGEST = "sha256:" + "a" * 64
@@ -303,3 +304,22 @@ def test_what_a_lost_attempt_cost_is_kept_and_shown_as_discarded(world: World, a
     agent.post(f"{at}/progress", {"fence": falling["fence"], "note": "x", "cost": {"tokens": 5}})
     less = agent.post(f"{at}/progress", {"fence": falling["fence"], "note": "x", "cost": {"tokens": 4}})
     assert (less.status, less.code) == (400, "MALFORMED")
+
+
+def test_a_token_of_one_attempt_reads_the_files_of_what_it_builds_on_and_no_others(
+    world: World, agent: Caller, preparer: Caller
+) -> None:
+    first, second = graph(preparer, world, node("a"), node("b", "a")).body["tasks"]
+    grant = claimed(world, agent, UUID(first["taskId"]))
+    upload(agent, grant)
+    work = {"fence": grant["fence"], "inputDigest": grant["inputDigest"], "result": {}, "evidence": [ITEM]}
+    assert agent.post(f"/attempts/{grant['attemptId']}/commit", work).status == 200
+    after = claimed(world, agent, UUID(second["taskId"]))
+    assert after["predecessors"][0]["evidence"][0]["sha256"] == SHA256
+    narrow = as_agent(world.agents[0], attempt_id=UUID(after["attemptId"]))
+    file = f"/attempts/{grant['attemptId']}/files/{SHA256}"
+    assert narrow.get(file).body == DIFF
+    other = claimed(world, agent)
+    upload(agent, other)
+    assert narrow.get(f"/attempts/{other['attemptId']}/files/{SHA256}").status == 404
+    assert narrow.put(file, DIFF).status == 404

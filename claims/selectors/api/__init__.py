@@ -12,6 +12,7 @@ from claims.selectors.api.events import EventCursor, events
 from claims.selectors.api.grants import GrantParts, parts_of_grants, review_before
 from claims.selectors.api.places import (
     AttemptPlace,
+    builds_on,
     place_of_attempt,
     pool_of_task,
     task_of_delivery,
@@ -29,6 +30,7 @@ __all__ = [
     "TaskFilter",
     "agent_standing",
     "attempt_now",
+    "builds_on",
     "delivery",
     "effect",
     "effect_id_of",

@@ -33,6 +33,17 @@ def place_of_attempt(attempt_id: UUID) -> AttemptPlace | None:
         return None
 
 
+def builds_on(attempt_id: UUID, other_id: UUID) -> bool:
+    """Whether an attempt's input is pinned to the other's result, or it adopted the other's evidence."""
+    found = rows(
+        "SELECT 1 FROM claims_attempt a WHERE a.id = %s::uuid AND (a.adopted_from = %s::uuid OR EXISTS ("
+        "SELECT 1 FROM claims_pin n JOIN claims_canonicalcommit c ON c.task_id = n.predecessor_id"
+        " WHERE n.task_id = a.task_id AND c.attempt_id = %s::uuid))",
+        [attempt_id, other_id, other_id],
+    )
+    return bool(found)
+
+
 def pool_of_task(task_id: UUID) -> int | None:
     """The pool of a task; None where there is no such task."""
     try:

@@ -38,6 +38,14 @@ def test_a_pool_has_the_policies_it_was_made_with_and_keeps_them(shop: Pool) -> 
     assert Pool.objects.get(name="shop").ttl_seconds == 120
 
 
+def test_a_pool_may_have_a_window_of_its_own_within_bounds() -> None:
+    found("pool", "night", "--window", "3600")
+    assert Pool.objects.get(name="night").window_seconds == 3_600
+    for wrong in ("3599", "604801"):
+        with pytest.raises(CommandError, match="--window is from 3600 to 604800 seconds"):
+            found("pool", "day", "--window", wrong)
+
+
 def test_the_printed_password_is_the_persons_and_is_not_made_anew() -> None:
     said = found("person", "lea", "--full-name", "Lea van den Berg")
     password = said.splitlines()[0].rsplit(" ", 1)[1]
