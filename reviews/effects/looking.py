@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from claims import decide, transitions
+from claims import transitions
 from claims.callers import Caller
+from claims.decide import Look
 from claims.lookups.looking import look_up
 from claims.lookups.sighting import Sighted, Subject
 from claims.outcomes import Refused, Why
@@ -53,7 +54,7 @@ def _may_look(caller: Caller, effect: EffectSeen) -> bool:
     return any(pool.id == effect.pool_id and pool.allows(Right.OPERATOR) for pool in pools)
 
 
-def _look_of(sighted: Sighted, kind: str, effect: EffectSeen) -> decide.Look:
+def _look_of(sighted: Sighted, kind: str, effect: EffectSeen) -> Look:
     receipt = dict(sighted.receipt) if sighted.said is not Said.CANNOT_TELL else None
     note = f"{sighted.how}: {sighted.note}" if sighted.note else sighted.how
-    return decide.Look(sighted.said, kind, effect.etag, receipt, note)
+    return Look(sighted.said, kind, effect.etag, receipt, note)

@@ -21,7 +21,7 @@ WRITES = {
     "update_or_create", "select_for_update",
 }  # fmt: skip
 OUTSIDE = ("reviews", "agents", "client")
-POSTED = {"Judgement", "VerdictGiven", "Sighting"}
+POSTED = {"Look", "Judgement", "VerdictGiven", "Sighting"}
 
 
 def sources(*packages: str) -> Iterator[tuple[str, ast.Module]]:
