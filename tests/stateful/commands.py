@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 
 from tests.stateful.abstract import FIRST, RIGHTS, SECOND, SLOTS, Abstract, Fence
 from tests.stateful.ledger import Seen
-from tests.stateful.model import Command, Sighting
+from tests.stateful.model import Command
+from tests.stateful.operating import Sighting
 
 T = TypeVar("T")
 Arguments = dict[str, Any]

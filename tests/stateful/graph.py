@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tests.stateful.abstract import AFTER, BEFORE, OPENED, RIGHTS, Abstract, Row
 from tests.stateful.authority import leave, lose, move
-
-if TYPE_CHECKING:
-    from tests.stateful.model import Sighting
+from tests.stateful.operating import Sighting, may_operate
 
 
 def settle_successors(world: Abstract, lineage: str) -> None:
@@ -102,11 +98,10 @@ def adjust(world: Abstract, person: str, row: int, is_auto: bool) -> str:
 
 
 def requeue(world: Abstract, person: str, row: int, sighting: Sighting) -> str:
-    if "OPERATOR" not in RIGHTS[person]:
-        return "FORBIDDEN" if RIGHTS[person] else "NOT_FOUND"
     one = world.rows[row]
-    if one.state != "HELD":
-        return "NOT_HELD"
+    refused = may_operate(person)
+    if refused or one.state != "HELD":
+        return refused or "NOT_HELD"
     if one.version != sighting.version:
         return "STALE_STATE"
     if not one.is_stale:

@@ -16,6 +16,7 @@ from tests.stateful.abstract import (
     Permit,
 )
 from tests.stateful.authority import claimed, end_approval, move
+from tests.stateful.operating import may_operate
 
 
 @dataclass(frozen=True)
@@ -220,7 +221,7 @@ def reconcile(
 def reconcile_as_operator(world: Abstract, person: str, effect: int, said: str, version: int) -> str:
     """Also of final tasks, and from PREPARED while HAPPENED stands; DID_NOT_HAPPEN only once it has settled."""
     one = world.effects[effect]
-    refused = _may_operate(person)
+    refused = may_operate(person)
     if refused or one.version != version:
         return refused or "STALE_STATE"
     refused = "" if _is_contested(one) else _nothing_to_settle(world, one)
@@ -237,7 +238,7 @@ def reconcile_as_operator(world: Abstract, person: str, effect: int, said: str, 
 
 def write_off(world: Abstract, person: str, effect: int, version: int) -> str:
     one = world.effects[effect]
-    refused = _may_operate(person)
+    refused = may_operate(person)
     if refused or one.version != version:
         return refused or "STALE_STATE"
     refused = _nothing_to_settle(world, one)
@@ -263,12 +264,6 @@ def _nothing_to_settle(world: Abstract, effect: Effect) -> str:
     if world.is_live(effect) or _is_contested(effect):
         return "MUST_RECONCILE"
     return "STALE_STATE" if effect.state in (*SETTLED, "PREPARED") else ""
-
-
-def _may_operate(person: str) -> str:
-    if not RIGHTS[person]:
-        return "NOT_FOUND"
-    return "" if "OPERATOR" in RIGHTS[person] else "FORBIDDEN"
 
 
 def expire_permit(world: Abstract, effect: int) -> str:

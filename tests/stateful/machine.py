@@ -14,7 +14,8 @@ from tests.stateful import commands
 from tests.stateful.abstract import FIRST, SECOND, Abstract, Row
 from tests.stateful.commands import Draws
 from tests.stateful.graph import begin
-from tests.stateful.model import Command, Sighting, step
+from tests.stateful.model import Command, step
+from tests.stateful.operating import Sighting
 from tests.stateful.reading import of_model, of_tables
 from tests.stateful.real import Real, as_kept, said
 from tests.stateful.wire import Wire

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.stateful import graph, ledger
+from tests.stateful import graph, ledger, operating
 from tests.stateful.abstract import RIGHTS, SETTLED, SLOTS, Abstract, Delivery, Fence, Row
-from tests.stateful.authority import authority, claimed, ending, give_back, grant, is_used_up, lose, move
+from tests.stateful.authority import authority, claimed, give_back, grant, is_used_up, lose, move
 
 Verb = Callable[..., str]
 
@@ -27,15 +27,6 @@ class Command:
 
     def __str__(self) -> str:
         return f"{self.verb}({', '.join(f'{name}={value}' for name, value in self.arguments.items())})"
-
-
-@dataclass(frozen=True)
-class Sighting:
-    """What an operator saw of a row when the page was drawn."""
-
-    version: int
-    token: int | None
-    even_if_live: bool = False
 
 
 def step(before: Abstract, command: Command) -> tuple[Abstract, str]:
@@ -282,144 +273,10 @@ def _may_send_back(world: Abstract, person: str, delivery: int, is_subject: bool
     return authority(world, current, world.attempts[one.attempt].runner)
 
 
-def _may_operate(person: str) -> str:
-    if not RIGHTS[person]:
-        return "NOT_FOUND"
-    return "" if "OPERATOR" in RIGHTS[person] else "FORBIDDEN"
-
-
-def _is_not_quiet(world: Abstract, number: int, sighting: Sighting) -> str:
-    row = world.rows[number]
-    if row.state != "CLAIMED" or row.lease is None:
-        return "NOT_CLAIMED"
-    if row.version != sighting.version:
-        return "STALE_STATE"
-    is_quiet = world.is_expired(row) and row.lease.token == sighting.token
-    return "" if is_quiet or sighting.even_if_live else "NOT_QUIET"
-
-
-def release_quiet(world: Abstract, person: str, row: int, sighting: Sighting) -> str:
-    refused = _may_operate(person) or _is_not_quiet(world, row, sighting)
-    return refused or f"Left {give_back(world, row, ending(world, world.rows[row]))}"
-
-
-def reassign(world: Abstract, person: str, row: int, sighting: Sighting, runner: int) -> str:
-    one = world.rows[row]
-    refused = _may_operate(person)
-    if not refused and one.state not in ("CLAIMED", "OPEN"):
-        refused = "NOT_CLAIMED"
-    if not refused and one.state == "CLAIMED":
-        refused = _is_not_quiet(world, row, sighting)
-    if refused:
-        return refused
-    if one.version != sighting.version:
-        return "STALE_STATE"
-    if world.gate == "DRAINING":
-        return "GATE_CLOSED"
-    if runner in world.disabled or is_used_up(one):
-        return "NOT_ELIGIBLE"
-    grant(world, row, runner)
-    return "Granted"
-
-
-def extend_once(world: Abstract, person: str, row: int, sighting: Sighting) -> str:
-    refused = _may_operate(person) or _is_not_quiet(world, row, sighting)
-    lease = world.rows[row].lease
-    if refused or lease is None:
-        return refused
-    if lease.is_extended:
-        return "ALREADY_EXTENDED"
-    if lease.is_at_its_window:
-        return "WINDOW_EXCEEDED"
-    lease.is_expired, lease.is_extended, lease.token = False, True, world.next_token()
-    move(world.rows[row], "CLAIMED")
-    return "Noted"
-
-
-def nudge(world: Abstract, person: str, row: int, sighting: Sighting) -> str:
-    refused = _may_operate(person) or _is_not_quiet(world, row, sighting)
-    lease = world.rows[row].lease
-    if refused or lease is None:
-        return refused
-    lease.is_nudged = True
-    move(world.rows[row], "CLAIMED")
-    return "Noted"
-
-
-def adopt(world: Abstract, person: str, row: int, sighting: Sighting, runner: int, attempt: int) -> str:
-    """Evidence of an old epoch or of a lost claim goes to a named runner, who has to deliver again."""
-    one = world.rows[row]
-    refused = _may_operate(person)
-    if refused:
-        return refused
-    if world.gate == "DRAINING":
-        return "GATE_CLOSED"
-    if one.state == "CANCELLED":
-        return "CANCELLED"
-    if one.version != sighting.version:
-        return "STALE_STATE"
-    if one.state == "SUPERSEDED" or (one.state == "HELD" and one.is_stale):
-        return "STALE_INPUT"
-    if one.state not in ("DELIVERED", "OPEN", "HELD"):
-        return "NOT_CLAIMABLE"
-    whose = world.attempts[attempt]
-    is_waiting = one.delivery is not None and world.deliveries[one.delivery].attempt == attempt
-    if whose.row != row or not whose.staged + whose.late:
-        return "UNPROCESSABLE"
-    if is_waiting and not world.is_below_epoch(one):
-        return "UNPROCESSABLE"
-    if runner in world.disabled:
-        return "NOT_ELIGIBLE"
-    grant(world, row, runner, "FENCED" if world.is_below_epoch(one) else "SUPERSEDED")
-    return "Granted"
-
-
-def lapse(world: Abstract, row: int) -> str:
-    """The sweep: an expired AUTO claim is open again, a MANUAL one only once its epoch has ended."""
-    one = world.rows[row]
-    if one.state != "CLAIMED" or not world.is_expired(one):
-        return "None"
-    if one.is_auto:
-        return f"Left {give_back(world, row, ending(world, one))}"
-    if not world.is_below_epoch(one):
-        return "None"
-    lose(world, row, "HELD", "FENCED")
-    return "Left HELD"
-
-
-def raise_epoch(world: Abstract, person: str, expected: int) -> str:
-    refused = _may_operate(person)
-    if refused or expected != world.epoch:
-        return refused or "EPOCH_CONFLICT"
-    world.epoch += 1
-    return "EpochRaised"
-
-
-def gate(world: Abstract, person: str, wanted: str) -> str:
-    refused = _may_operate(person)
-    if refused:
-        return refused
-    world.gate = wanted
-    return f"GateSet {wanted}"
-
-
-def disable_agent(world: Abstract, runner: int) -> str:
-    """What it holds is HELD; what it delivered stays."""
-    world.disabled.add(runner)
-    held = [
-        number
-        for number, row in enumerate(world.rows)
-        if row.state == "CLAIMED" and row.attempt is not None and world.attempts[row.attempt].runner == runner
-    ]
-    for number in held:
-        lose(world, number, "HELD", "FENCED")
-    return f"list {len(held)}"
-
-
 VERBS: dict[str, Verb] = {
     verb.__name__: verb
     for verb in (
         claim, claim_next, renew, progress, accept_tool, stage, release, fail, deliver, commit, accept, request_changes,
-        reject, release_quiet, reassign, extend_once, nudge, adopt, lapse, raise_epoch, gate, disable_agent, *graph.VERBS, *ledger.VERBS,
+        reject, *operating.VERBS, *graph.VERBS, *ledger.VERBS,
     )
 }  # fmt: skip

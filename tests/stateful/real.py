@@ -21,7 +21,8 @@ from claims.transitions import Answer, StagedResult
 from claims.vocabulary import Gate, ReclaimPolicy, ReviewPolicy, Right, Said, Source, Verdict
 from tests.stateful.abstract import FIRST, MODES, MOST_ATTEMPTS, RIGHTS, SECOND, SLOTS, Fence, Row
 from tests.stateful.ledger import Seen
-from tests.stateful.model import Command, Sighting
+from tests.stateful.model import Command
+from tests.stateful.operating import Sighting
 from tests.stateful.reading import Names, snapshot
 from tests.support.effects import LOOKUP
 from tests.support.world import a_world, judgement
