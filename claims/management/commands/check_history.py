@@ -28,20 +28,21 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         if not isinstance(found, Certificate):
             raise CommandError(str(found))
-        self.stdout.write(certified(found, given["task"]))
+        self.stdout.write(certified(found, given["task"], names_all=given["verbosity"] > 1))
 
     def _tell(self, tasks: int) -> None:
         self.stderr.write(f"{tasks} tasks hold.")
 
 
-def certified(found: Certificate, task: str | None = None) -> str:
-    """The certificate in words."""
+def certified(found: Certificate, task: str | None, *, names_all: bool) -> str:
+    """The certificate in words; ``names_all``: with the name of each invariant."""
     of = task or (f"pool {found.pool}" if found.pool else "all pools")
     return "\n".join(
         (
             f"The history of {of} holds.",
             f"  read      {', '.join(f'{getattr(found, name)} {name}' for name in COUNTED)}",
-            f"  checked   {len(found.invariants)} invariants: {'; '.join(found.invariants)}",
+            f"  checked   {len(found.invariants)} invariants of claim.v1",
+            *(f"            {name}" for name in found.invariants if names_all),
             f"  head      {found.head}",
             f"  database  {found.at.isoformat(timespec='seconds')}",
         )
