@@ -6,7 +6,8 @@ up. Every answer is the effect as the verb left it, and ``execute`` is never ans
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 from django.http import HttpRequest, HttpResponse
 
@@ -33,6 +34,8 @@ from claims.fences import Fence
 from claims.outcomes import EffectMoved, Refused, Why
 from claims.selectors import api as selectors
 from claims.vocabulary import Scope
+
+T = TypeVar("T")
 
 MOVING = Door(Scope.DELIVER, body=True)
 _MOVES: dict[str, Any] = {
@@ -102,7 +105,7 @@ def execute(request: HttpRequest, effect_id: str, body: ExecuteBody) -> HttpResp
     visit = visit_of(request)
     caller = visit.caller(key_required=True)
     outcome = transitions.execute(caller, _fence(visit, body.fence), visit.effect_id)
-    return rendering.answer(visit, outcome, rendering.permitted)
+    return rendering.answer(visit, _with_effect(outcome), rendering.permitted)
 
 
 @api.post("/effects/{effect_id}/confirm", **_MOVES)
@@ -155,7 +158,16 @@ def reconcile(request: HttpRequest, effect_id: str, body: ReconcileBody) -> Http
 
 def _moved(visit: Visit, outcome: EffectMoved | Refused) -> HttpResponse:
     """The effect as the verb left it."""
-    return rendering.answer(visit, outcome, rendering.effect_moved)
+    return rendering.answer(visit, _with_effect(outcome), rendering.effect_moved)
+
+
+def _with_effect(outcome: T | Refused) -> T | Refused:
+    """A refusal that names an effect, with what that reads as now where the verb did not say it."""
+    if not isinstance(outcome, Refused) or "effectState" in outcome.extra or "effectId" not in outcome.extra:
+        return outcome
+    found = selectors.effect(str(outcome.extra["effectId"]))
+    known = {"effectState": found["state"], "slot": found["slot"], "etag": found["etag"]}
+    return replace(outcome, extra={**known, **outcome.extra})
 
 
 def _fence(visit: Visit, body: FenceBody) -> Fence:

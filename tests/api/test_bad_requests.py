@@ -158,6 +158,8 @@ ROUTES = [
     ("POST", "/attempts/{attempt}/release"),
     ("POST", "/attempts/{attempt}/fail"),
     ("POST", "/attempts/{attempt}/stage"),
+    ("POST", "/attempts/{attempt}/accept-tool"),
+    ("POST", "/attempts/{attempt}/effects"),
     ("POST", "/attempts/{attempt}/deliver"),
     ("POST", "/attempts/{attempt}/commit"),
     ("PUT", "/attempts/{attempt}/files/" + "a" * 64),

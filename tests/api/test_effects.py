@@ -22,8 +22,6 @@ from tests.support.effects import (
 )
 from tests.support.world import World, a_world, expire
 
-DOUBTS = {"MUST_RECONCILE", "WEAK_OBSERVATION"}
-
 
 def with_effect(world: World, agent: Caller, **slot: Any) -> dict[str, Any]:
     """A grant of a task with one slot."""
@@ -113,7 +111,8 @@ def test_the_same_payload_again_is_the_same_effect_and_another_one_conflicts(
     other = prepare(agent, grant, OTHER_PAYLOAD)
     assert (other.status, other.code, other.body["retry"]) == (409, "PAYLOAD_CONFLICT", "never")
     assert (other.body["boundPayload"], other.body["boundDigest"]) == (PAYLOAD, first["payloadDigest"])
-    assert other.body["current"]["effect"]["effectId"] == first["effectId"]
+    effect = other.body["current"]["effect"]
+    assert (effect["effectId"], effect["state"]) == (first["effectId"], "PREPARED")
     assert other.body["legalActions"] == ["effect", "reconcile"]
 
 
@@ -300,6 +299,12 @@ def test_what_cannot_be_taken_back_waits_for_a_person_and_for_its_turn(world: Wo
     approved(world, two)
     busy = move(agent, second, two, "execute")
     assert (busy.status, busy.code) == (409, "SERIAL_BUSY")
+    assert busy.body["current"]["effect"] == {
+        "effectId": two,
+        "slot": "mail",
+        "state": "PREPARED",
+        "etag": etag_of(two),
+    }
     assert move(agent, first, one, "confirm", permitId=permit["permitId"]).body["state"] == "COMMITTED"
     assert move(agent, second, two, "execute").status == 200
 

@@ -169,5 +169,6 @@ class Commands:
         shown = re.sub(r"[0-9a-f]{20,}", "…", f"manage.py {' '.join(words)}")[:62]
         self.book.enter("command", shown, answer, wanted)
         if done.returncode and wanted == 200:
+            say(done.stderr.strip()[-1_000:])
             self.book.wrong.append(f"manage.py {' '.join(words)}: {done.stderr.strip()[-300:]}")
         return done.stdout.strip()

@@ -83,13 +83,14 @@ class Command(BaseCommand):
 
     def _person(self, given: dict[str, Any]) -> None:
         name = given["name"]
-        if User.objects.filter(username=name).exists():
-            self._say(f"{name} was there; name, e-mail and password stay as they are.")
-            return
         first, _, last = given["full_name"].strip().partition(" ")
         person = User(username=name, first_name=first, last_name=last.strip(), email=given["email"])
         password = secrets.token_urlsafe(15)
+        # Before the first statement: on a busy machine a password takes longer than a transaction may idle.
         person.set_password(password)
+        if User.objects.filter(username=name).exists():
+            self._say(f"{name} was there; name, e-mail and password stay as they are.")
+            return
         try:
             person.full_clean()
         except ValidationError as error:
