@@ -135,13 +135,13 @@ def _command(
 
 
 def _since(item: Item, before: Sequence[Item] | None) -> str:
-    """What became of the same command's output since the other round."""
+    """What became of the same command's output since the other round: new, same or changed."""
     if before is None:
         return ""
     earlier = named(before, item)
     if earlier is None:
-        return "new in this round"
-    return "same output as then" if earlier.sha256 == item.sha256 else "output changed"
+        return "new"
+    return "same" if earlier.sha256 == item.sha256 else "changed"
 
 
 def _thin(item: Item, fact: Mapping[str, Any], part: Part) -> str:

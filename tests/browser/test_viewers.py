@@ -1,0 +1,235 @@
+"""The viewers of evidence in Chromium: parts that load where they stand, views and modes that switch in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from claims import transitions
+from claims.decide import Judgement
+from claims.models import Delivery, Task
+from tests.browser.conftest import THEMES, WIDTHS, Open, Site
+from tests.browser.test_decision import Desk, desk, violations
+from tests.support import deliveries
+from tests.unit.reviews.world import as_person, done
+
+__all__ = ["desk"]
+MOST_SWITCH_MS = 50
+"""A picture's mode shows within this time of the key (pages.md); the page measures it itself."""
+LOUD = 20
+"""How many times slower the machine that runs the tests may be than a person's."""
+
+
+def file_of(path: str, lines: int) -> str:
+    body = "".join(f"+value_{number} = {number}\n" for number in range(lines))
+    return f"diff --git a/{path} b/{path}\nnew file mode 100644\n--- /dev/null\n+++ b/{path}\n@@ -0,0 +1,{lines} @@\n{body}"
+
+
+def items_of(label: str, diff: bytes) -> list[Any]:
+    log = b"".join(b"\x1b[32mstep\x1b[0m %d\n" % number for number in range(1, 1_001))
+    report = b'<testsuite><testcase name="test_a"/><testcase name="test_b"/></testsuite>'
+    if label != "first":
+        report = b'<testsuite><testcase name="test_a"><failure message="no"/></testcase><testcase name="test_c"/></testsuite>'
+    return [
+        deliveries.item("diff", "diff", diff, (1,)),
+        deliveries.item("long", "command", log, (2,), command="make all", exitCode=1),
+        deliveries.item("report", "test-report", report, (2,)),
+        deliveries.item(
+            "home-390", "screenshot", deliveries.picture(390, label=label), (3,), page="/", width=390
+        ),
+        deliveries.item(
+            "home-1280", "screenshot", deliveries.picture(1280, label=label), (3,), page="/", width=1280
+        ),
+    ]
+
+
+@pytest.fixture
+def rounds(site: Site, desk: Desk) -> tuple[Delivery, Delivery]:
+    """Two rounds with weak evidence: many files, one of them large, a long output, pictures that changed."""
+
+    def work() -> tuple[Delivery, Delivery]:
+        agent = site.world.agents["agent-7"]
+        task = deliveries.new_task(site.world.billing, "Billing page: viewers", reviewer="ines")
+        files = "".join(file_of(f"app/part{number}/models.py", 40) for number in range(8))
+        diff = (deliveries.DIFF.decode() + files + file_of("app/large.py", 2_000)).encode()
+        first = deliveries.deliver(task, agent, items=items_of("first", diff))
+        judged = Judgement(first.subject_digest, {}, "Once more.", "Ines is away.")
+        done(transitions.request_changes(as_person(site.world.ben), first.pk, judged))
+        task = Task.objects.get(pk=task.pk)
+        other = diff.replace(b"value_7 = 7\n", b"value_7 = 70\n")
+        return first, deliveries.deliver(task, agent, deliveries.next_fence(task), items_of("second", other))
+
+    return site.commit(work)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_every_viewer_is_accessible_and_fits_its_width(
+    site: Site, rounds: tuple[Delivery, Delivery], open_page: Open, width: int, theme: str
+) -> None:
+    _, second = rounds
+    page = open_page("/reviews", who=site.world.ines, width=width, theme=theme)
+    for address in (
+        "?view=split&tab=diff", "?tab=shots&mode=before#shots", "?tab=shots&mode=swipe#shots",
+        "?tab=tests#tests", "/commands/1?line=300&tab=commands#cmd-1", "/compare",
+    ):  # fmt: skip
+        page.goto(f"/reviews/{second.pk}{address}")
+        assert violations(page) == [], address
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, address
+
+
+def test_flags_stand_first_and_lead_to_what_they_mean(
+    site: Site, rounds: tuple[Delivery, Delivery], open_page: Open
+) -> None:
+    page = open_page(f"/reviews/{rounds[1].pk}", who=site.world.ines)
+    flags = page.get_by_role("region", name="What is weak about this evidence")
+    expect(flags).to_contain_text("long ended with 1, by the agent's account.")
+    expect(flags).to_contain_text("1 file excluded by the task: data/plans.json")
+    flags.get_by_role("link", name="long ended with 1").click()
+    expect(page.locator("#commands")).to_be_visible()
+
+
+def test_files_load_as_they_are_reached_and_large_ones_when_asked(
+    site: Site, rounds: tuple[Delivery, Delivery], open_page: Open
+) -> None:
+    page = open_page(f"/reviews/{rounds[1].pk}", who=site.world.ines)
+    last = page.locator("[data-path='app/part7/models.py']")
+    last.scroll_into_view_if_needed()
+    expect(last.get_by_text("value_39 = 39")).to_be_visible()
+    large = page.locator("[data-path='app/large.py']")
+    expect(large).to_contain_text("2,000 changed lines")
+    large.locator("summary").click()
+    expect(large.get_by_text("value_399 = 399")).to_be_visible()
+    large.get_by_role("link", name="Go on from there").click()
+    expect(large.get_by_text("value_400 = 400")).to_be_visible()
+
+
+def test_s_draws_the_diff_split_and_unified_where_it_stands(
+    site: Site, rounds: tuple[Delivery, Delivery], open_page: Open
+) -> None:
+    page = open_page(f"/reviews/{rounds[1].pk}", who=site.world.ines)
+    expect(page.locator("#f0 table.uni")).to_be_visible()
+    page.keyboard.press("s")
+    expect(page.locator("#f0 table.split")).to_be_visible()
+    page.reload()
+    expect(page.locator("#f0 table.split")).to_be_visible()
+    page.keyboard.press("s")
+    expect(page.locator("#f0 table.uni")).to_be_visible()
+
+
+def test_v_marks_a_file_and_the_server_keeps_the_count(
+    site: Site, rounds: tuple[Delivery, Delivery], open_page: Open
+) -> None:
+    page = open_page(f"/reviews/{rounds[1].pk}", who=site.world.ines)
+    with page.expect_response(lambda answer: answer.url.endswith("/viewed")):
+        page.keyboard.press("v")
+    expect(page.locator("[data-viewed-count]")).to_have_text("1")
+    page.reload()
+    expect(page.get_by_text("1 of 12 viewed")).to_be_visible()
+
+
+def test_a_file_is_found_as_its_path_is_typed(
+    site: Site, rounds: tuple[Delivery, Delivery], open_page: Open
+) -> None:
+    page = open_page(f"/reviews/{rounds[1].pk}", who=site.world.ines)
+    page.keyboard.press("f")
+    page.keyboard.type("part3")
+    expect(page.locator(".tree [data-for]:visible")).to_have_count(1)
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-file]")).to_have_count(1)
+
+
+def test_pictures_switch_in_place_by_key(
+    site: Site, rounds: tuple[Delivery, Delivery], open_page: Open
+) -> None:
+    page = open_page(f"/reviews/{rounds[1].pk}?tab=shots#shots", who=site.world.ines)
+    shots = page.locator("#shots")
+    expect(shots.locator("figure[data-width='1280'] .now img")).to_be_visible()
+    page.keyboard.press("1")
+    expect(shots.locator("figure[data-width='1280']")).to_be_hidden()
+    page.keyboard.press("2")
+    expect(shots.locator("figure[data-width='390']")).to_be_hidden()
+    page.keyboard.press("w")
+    expect(shots.locator("figure[data-width='390'] .then")).to_be_visible()
+    shots.locator("figure[data-width='390'] [data-cut]").fill("80")
+    assert "80%" in shots.locator("figure[data-width='390'] .now").evaluate(
+        "(el) => getComputedStyle(el).clipPath"
+    )
+    page.keyboard.press("b")
+    expect(shots.locator("figure[data-width='390'] .now")).to_be_visible()
+    page.keyboard.press("b")
+    expect(shots.locator("figure[data-width='390'] .now")).to_be_hidden()
+    expect(shots.locator("figure[data-width='390'] .on-then")).to_have_text("round 1")
+    shots.get_by_role("link", name="Side by side").click()
+    expect(shots.locator(".then").first).to_be_hidden()
+
+
+def test_a_mode_shows_within_fifty_milliseconds_of_its_key(
+    site: Site,
+    rounds: tuple[Delivery, Delivery],
+    open_page: Open,
+    record_property: Callable[[str, Any], None],
+) -> None:
+    page = open_page(f"/reviews/{rounds[1].pk}?tab=shots#shots", who=site.world.ines)
+    page.keyboard.press("w")
+    expect(page.locator("#shots .then img").first).to_be_visible()
+    took = page.evaluate(
+        """async () => {
+          const times = [];
+          for (const key of ['blink', 'swipe', 'blink', '390', 'swipe']) {
+            const start = performance.now();
+            document.querySelector(`[data-shows='${key}']`).click();
+            document.getElementById('shots').getBoundingClientRect();
+            times.push(performance.now() - start);
+          }
+          return times;
+        }"""
+    )
+    record_property("picture mode, ms", sorted(took)[2])
+    assert sorted(took)[2] <= MOST_SWITCH_MS * LOUD
+
+
+def test_an_output_unfolds_and_is_searched_where_it_stands(
+    site: Site, rounds: tuple[Delivery, Delivery], open_page: Open
+) -> None:
+    page = open_page(f"/reviews/{rounds[1].pk}?tab=commands#commands", who=site.world.ines)
+    command = page.locator("#cmd-1")
+    expect(command.locator("[id='o1-1000']")).to_be_visible()
+    command.get_by_role("link", name="lines folded").click()
+    expect(command.locator("[id='o1-41']")).to_be_visible()
+    command.get_by_role("searchbox").fill("STEP 77")
+    command.get_by_role("button", name="Find").click()
+    expect(command).to_contain_text("11 lines hold “STEP 77”.")
+    expect(command.locator("[id='o1-777']")).to_be_visible()
+    command.locator("[id='o1-777'] a").click()
+    assert page.url.endswith("#o1-777")
+
+
+def test_without_script_every_view_is_a_link(
+    site: Site, rounds: tuple[Delivery, Delivery], open_page: Open
+) -> None:
+    page = open_page(f"/reviews/{rounds[1].pk}", who=site.world.ines, script=False)
+    page.get_by_role("link", name="Split", exact=True).click()
+    expect(page.locator("#f0 table.split")).to_be_visible()
+    page.locator("[data-path='app/large.py'] summary").click()
+    page.locator("[data-path='app/large.py']").get_by_role("link", name="Load this file").click()
+    expect(page.get_by_text("value_399 = 399").last).to_be_visible()
+    page.locator("[data-tab-link=shots]").click()
+    page.get_by_role("link", name="Before and after").click()
+    expect(page.locator("figure .then").first).to_be_visible()
+    page.goto(f"/reviews/{rounds[1].pk}?tab=tests")
+    page.get_by_role("link", name="Newly failing 1").click()
+    expect(page.locator("#tests tbody tr")).to_have_count(1)
+
+
+def test_two_rounds_beside_each_other_show_what_differs_alone(
+    site: Site, rounds: tuple[Delivery, Delivery], open_page: Open
+) -> None:
+    page = open_page(f"/reviews/{rounds[1].pk}/compare", who=site.world.ines)
+    expect(page.get_by_text("value_7 = 70").first).to_be_visible()
+    expect(page.get_by_text("value_8 = 8").first).to_be_visible()
+    expect(page.get_by_text("value_20 = 20")).to_have_count(0)
+    expect(page.get_by_text("newly failing").first).to_be_visible()
