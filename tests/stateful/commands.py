@@ -119,6 +119,35 @@ class Draws:
             return self.one_of(held if held and self.is_usual() else fitting)
         return self.one_of(range(len(effects))) if effects else None
 
+    def earlier_effect(self) -> int | None:
+        """One that happened, or may have, in a revision that is not the newest any more."""
+        model = self.model
+        earlier = [
+            number
+            for number, one in enumerate(model.effects)
+            if one.row != model.newest(model.rows[one.row].lineage)
+        ]
+        happened = [
+            one
+            for one in earlier
+            if model.effects[one].state == "COMMITTED" or model.effects[one].has_happened
+        ]
+        if happened and self.is_usual():
+            return self.one_of(happened)
+        return self.one_of(earlier) if earlier else None
+
+    def evidence(self, states: Sequence[str]) -> int | None:
+        """An attempt, mostly one that left evidence of a row in such a state."""
+        attempts = self.model.attempts
+        fitting = [
+            number
+            for number, one in enumerate(attempts)
+            if one.staged + one.late and self.model.rows[one.row].state in states
+        ]
+        if fitting and self.is_usual():
+            return self.one_of(fitting)
+        return self.one_of(range(len(attempts))) if attempts else None
+
 
 def going_on(draw: Draws) -> Command:
     """What makes work possible again where a schedule has come to rest."""
@@ -202,13 +231,11 @@ def operating(draw: Draws) -> Command | None:
     if verb in ("reassign", "adopt"):
         given["runner"] = draw.runner()
     if verb == "adopt":
-        attempts = draw.model.attempts
-        of_row = [number for number, one in enumerate(attempts) if one.row == row]
-        if not attempts:
+        attempt = draw.evidence(states)
+        if attempt is None:
             return None
-        given["attempt"] = (
-            draw.one_of(of_row) if of_row and draw.is_usual() else draw.one_of(range(len(attempts)))
-        )
+        row = draw.mostly(draw.model.attempts[attempt].row, row)
+        given |= {"row": row, "sighting": draw.sighting(row), "attempt": attempt}
     return Command(verb, given)
 
 
@@ -225,7 +252,7 @@ def preparing(draw: Draws) -> Command | None:
         case "adjust":
             given["is_auto"] = not draw.model.rows[row].is_auto if draw.is_usual() else True
         case "acknowledge":
-            effect = draw.effect("COMMITTED")
+            effect = draw.earlier_effect()
             if effect is None:
                 return None
             newest = draw.model.newest(draw.model.rows[draw.model.effects[effect].row].lineage)

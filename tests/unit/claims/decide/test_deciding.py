@@ -19,6 +19,7 @@ from tests.support.rows import (
     AGENT,
     COMMIT,
     EPOCH,
+    GENERATION,
     GROUP,
     OTHER_DIGEST,
     OTHER_REVIEWER,
@@ -175,6 +176,17 @@ def test_a_delivery_of_an_old_epoch_can_be_sent_back_or_rejected_but_not_accepte
     assert why(accept(seen, a_delivery(), a_judgement())) is Why.FENCED
     assert isinstance(decide.request_changes(seen, a_delivery(), a_judgement(Verdict.NOT_MET)), Change)
     assert isinstance(decide.reject(seen, a_delivery(), a_judgement()), Change)
+
+
+@each_decision
+def test_a_delivery_that_was_closed_undecided_is_answered_as_its_fence_is(decision: Decide) -> None:
+    closed, said = a_delivery(state=DeliveryState.CLOSED), a_judgement(Verdict.NOT_MET)
+    cancelled = a_delivered_task(state=State.CANCELLED, delivery_id=None)
+    superseded = a_delivered_task(state=State.SUPERSEDED, delivery_id=None)
+    taken = a_delivered_task(claim_generation=GENERATION + 1, delivery_id=None)
+    assert why(decision(cancelled, closed, said)) is Why.CANCELLED
+    assert why(decision(superseded, closed, said)) is Why.STALE_INPUT
+    assert why(decision(taken, closed, said)) is Why.FENCED
 
 
 @pytest.mark.parametrize("decision", [decide.request_changes, decide.reject])
