@@ -18,7 +18,7 @@ MOST_PIXELS = 40_000_000
 MOST_DECODED = 20_000_000
 """Pixels of a picture that are decoded to see whether it is whole."""
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
-_UNREADABLE = (
+UNREADABLE = (
     UnidentifiedImageError,
     OSError,
     ValueError,
@@ -56,7 +56,7 @@ def picture_of(head: bytes) -> Picture | None:
                 return Picture(opened.format or "", *opened.size)
     except Image.DecompressionBombError:
         return _png_header(head)
-    except _UNREADABLE:
+    except UNREADABLE:
         return None
 
 
@@ -69,7 +69,7 @@ def is_damaged(content: bytes, picture: Picture) -> bool:
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)
             with Image.open(io.BytesIO(content), formats=FORMATS) as opened:
                 opened.load()
-    except _UNREADABLE:
+    except UNREADABLE:
         return True
     return False
 

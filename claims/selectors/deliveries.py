@@ -43,9 +43,12 @@ def find(delivery_id: UUID, pool_ids: Sequence[int]) -> Delivery | None:
 
 
 def rounds(task_id: UUID) -> list[Delivery]:
-    """The rounds of a task from the first to the newest, each with agent and decision. One query."""
+    """The rounds of a task from the first to the newest, each with agent and decision. One query.
+
+    Their facts are left where they are, for they may be large: ``facts_of`` reads those of one round.
+    """
     rows = Delivery.objects.filter(task_id=task_id).select_related("agent", "decision", "decision__reviewer")
-    return list(rows.order_by("-round")[:ROUNDS_LIMIT])[::-1]
+    return list(rows.defer("facts").order_by("-round")[:ROUNDS_LIMIT])[::-1]
 
 
 def acceptance(task_id: UUID) -> list[dict[str, Any]]:

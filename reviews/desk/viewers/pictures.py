@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 from dataclasses import dataclass
 
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
+
+from claims.evidence.pictures import UNREADABLE
 
 PIXELS_LIMIT = 40_000_000
 FORMATS = ("PNG", "JPEG", "WEBP")
@@ -42,7 +44,7 @@ def redrawn(content: bytes) -> bytes:
             pixels = picture.convert(
                 "RGBA" if "A" in picture.getbands() or "transparency" in picture.info else "RGB"
             )
-        except (OSError, ValueError, SyntaxError) as error:
+        except UNREADABLE as error:
             raise NotAPicture("The picture is damaged.") from error
     out = io.BytesIO()
     pixels.save(out, "PNG", compress_level=3)
@@ -52,7 +54,7 @@ def redrawn(content: bytes) -> bytes:
 def _opened(content: bytes) -> Image.Image:
     try:
         picture = Image.open(io.BytesIO(content), formats=FORMATS)
-    except (UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+    except (*UNREADABLE, Image.DecompressionBombError) as error:
         raise NotAPicture("The bytes are not a PNG, JPEG or WebP picture.") from error
     width, height = picture.size
     if width * height > PIXELS_LIMIT:

@@ -246,5 +246,30 @@ def test_a_comparison_asks_the_database_a_fixed_number_of_times(
     second = next_round(world, task, first, deliveries.item("diff", "diff", deliveries.DIFF, (1,)))
     ines.get(f"/reviews/{second.pk}/compare")
 
-    with django_assert_num_queries(14):
+    with django_assert_num_queries(15):
         ines.get(f"/reviews/{second.pk}/compare")
+
+
+def test_a_page_of_a_later_round_asks_the_database_a_fixed_number_of_times(
+    ines: Client, world: World, task: Task, django_assert_num_queries: Any
+) -> None:
+    first = delivered(world, task)
+    second = next_round(world, task, first, deliveries.item("diff", "diff", deliveries.DIFF, (1,)))
+    third = next_round(world, task, second, deliveries.item("diff", "diff", deliveries.IN_SCOPE, (1,)))
+    ines.get(f"/reviews/{third.pk}")
+
+    with django_assert_num_queries(18):
+        ines.get(f"/reviews/{third.pk}")
+    with django_assert_num_queries(19):
+        ines.get(f"/reviews/{third.pk}?base=1")
+
+
+def test_a_picture_that_breaks_while_it_is_drawn_is_not_found_rather_than_an_error(
+    ines: Client, world: World, task: Task
+) -> None:
+    whole = bytearray(deliveries.picture(390))
+    whole[60:120] = b"\xff" * 60
+    broken = deliveries.item("home-390", "screenshot", bytes(whole), width=390)
+    delivery = delivered(world, task, broken)
+
+    assert ines.get(f"/reviews/{delivery.pk}/shots/{broken[0].sha256}.png").status_code == 404
