@@ -126,8 +126,9 @@ def _tabs(task: Task) -> list[dict[str, Any]]:
 
 def _spec(request: HttpRequest, task: Task) -> dict[str, Any]:
     fit, more = tasks.agents_for(task)
-    writers = people.names([task.preparer_id] if task.preparer_id else [])
-    return {"fit": fit, "fit_more": more, "written_by": writers.get(task.preparer_id, task.created_by)}
+    writer = task.preparer_id or 0
+    known = people.names([writer] if writer else [])
+    return {"fit": fit, "fit_more": more, "written_by": known.get(writer, task.created_by)}
 
 
 def _rounds(request: HttpRequest, task: Task) -> dict[str, Any]:
