@@ -10,7 +10,7 @@ from tests.blackbox.__main__ import CODES
 from tests.platform.test_up import ROOT, Up
 
 LIMIT = 500
-WALK_SECONDS = 600
+WALK_SECONDS = 900
 
 
 class Braked(Up):
