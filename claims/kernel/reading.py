@@ -305,14 +305,14 @@ def read_delivery(delivery_id: UUID) -> DeliveryRow | None:
     return _one_delivery(_DELIVERY + " WHERE d.id = %s", delivery_id)
 
 
-def delivery_of_attempt(attempt_id: UUID) -> DeliveryRow | None:
-    """The one delivery an attempt made."""
-    return _one_delivery(_DELIVERY + " WHERE d.attempt_id = %s", attempt_id)
+def delivery_of_attempt(task_id: UUID, attempt_id: UUID) -> DeliveryRow | None:
+    """The one delivery an attempt of this task made."""
+    return _one_delivery(_DELIVERY + " WHERE d.task_id = %s AND d.attempt_id = %s", task_id, attempt_id)
 
 
-def _one_delivery(statement: str, key: UUID) -> DeliveryRow | None:
+def _one_delivery(statement: str, *keys: UUID) -> DeliveryRow | None:
     with connection.cursor() as cursor:
-        cursor.execute(statement, [key])
+        cursor.execute(statement, list(keys))
         row = cursor.fetchone()
     if row is None:
         return None

@@ -48,7 +48,7 @@ def _adoption(task_id: UUID, delivery_id: UUID | None, attempt_id: UUID | None) 
         attempt_id = of_task.values_list("attempt_id", flat=True).first()
     if attempt_id is None or not Attempt.objects.filter(id=attempt_id, task_id=task_id).exists():
         return None
-    delivery = kernel.delivery_of_attempt(attempt_id)
+    delivery = kernel.delivery_of_attempt(task_id, attempt_id)
     staged = StagedResult.objects.filter(attempt_id=attempt_id).order_by("-position")
     last = staged.values_list("result_digest", flat=True).first()
     return Adoption(attempt_id, delivery.result_digest if delivery else last, delivery)

@@ -45,7 +45,7 @@ def _deliver(
     if seen is None:
         return Refused(Why.NOT_FOUND)
     delivery_id = new_id()
-    earlier = kernel.delivery_of_attempt(fence.attempt_id)
+    earlier = kernel.delivery_of_attempt(fence.task_id, fence.attempt_id)
     decided = decide.deliver(seen, fence, caller.actor.id, prepared.handover, delivery_id, earlier)
     if isinstance(decided, Delivered):
         return decided

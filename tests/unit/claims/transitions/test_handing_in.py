@@ -71,6 +71,15 @@ def test_another_result_under_a_delivered_fence_is_already_delivered(world: Worl
     assert why(answer) is Why.ALREADY_DELIVERED
 
 
+def test_a_delivered_attempt_shown_as_another_tasks_fence_is_no_repeat(world: World) -> None:
+    granted, other = world.claimed(), world.claimed(world.agents[1])
+    delivery = world.delivered(granted=granted)
+    assert other.input_digest == granted.input_digest
+    crossed = fence_but(granted.fence, task_id=other.fence.task_id)
+    answer = transitions.deliver(world.caller(), crossed, other.input_digest, delivery.result_digest)
+    assert why(answer) is Why.FENCED
+
+
 def test_a_repeated_commit_is_answered_with_the_first_answer_without_a_key(sandbox: World) -> None:
     granted = unreviewed(sandbox)
     staged = sandbox.staged(granted)
