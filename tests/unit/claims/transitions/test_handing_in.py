@@ -238,7 +238,7 @@ def test_a_fence_that_was_never_granted_stages_nothing(world: World) -> None:
         ({"claim_generation": granted.fence.claim_generation + 1}, Why.FENCED),
         ({"scheduler_epoch": granted.fence.scheduler_epoch + 1}, Why.FENCED),
         ({"cancel_generation": 1}, Why.CANCELLED),
-        ({"attempt_id": uuid4()}, Why.MALFORMED),
+        ({"attempt_id": uuid4()}, Why.NOT_FOUND),
     ):
         fence = fence_but(granted.fence, **wrong)
         assert why(transitions.stage(world.caller(), fence, staged)) is expected
