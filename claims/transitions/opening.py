@@ -11,6 +11,7 @@ from claims.decide.rows import TaskAsRead
 from claims.models import Pin
 from claims.outcomes import Left
 from claims.transitions.beginning import open_up
+from claims.transitions.revising import take_with_graph
 from claims.vocabulary import State, Verb
 
 
@@ -39,10 +40,9 @@ def settle(caller: Caller, task_id: UUID) -> Left | None:
 
     None when there is nothing to repair: on a healthy database that is so.
     """
-    seen = kernel.take(caller, task_id)
+    seen = take_with_graph(caller, task_id)
     if seen is None:
         return None
-    kernel.graph.lock_predecessors(kernel.graph.edges_of(seen.task.lineage_id))
     state = _settle(caller, seen)
     return Left(task_id, *state) if state else None
 
