@@ -20,6 +20,7 @@ MOST_BYTES = 1 << 20
 ANSWER_SECONDS = 5.0
 PAUSE_SECONDS = 0.1
 READY = b"Z\x00\x00\x00\x05"
+SYNC = b"S\x00\x00\x00\x04"
 COMMIT = b"COMMIT\x00"
 LOGIN = (0, ord("p"))
 """How messages of a login begin: without a type, or with a password."""
@@ -101,7 +102,8 @@ class Proxy:
 def _break(cut: Cut, message: bytes, server: socket.socket) -> None:
     answer = b""
     if cut.arrives and _sent(server, message):
-        server.settimeout(ANSWER_SECONDS)
+        is_answered = message.startswith(b"Q") or message.endswith(SYNC)
+        server.settimeout(ANSWER_SECONDS if is_answered else PAUSE_SECONDS)
         while answer[-6:-1] != READY:
             piece = _received(server)
             answer += piece
