@@ -1,0 +1,39 @@
+"""A commit in one round trip compares the attempt, too, where nothing was staged before."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from uuid import uuid4
+
+import pytest
+
+from claims import transitions
+from claims.outcomes import Granted, Why
+from claims.transitions import StagedResult
+from claims.vocabulary import ReviewPolicy
+from tests.support.records import no_change, why
+from tests.support.world import World, a_specification
+
+pytestmark = pytest.mark.django_db
+
+NOTHING = StagedResult({"done": True}, [])
+
+
+def plain(sandbox: World) -> Granted:
+    return sandbox.claimed(review_policy=ReviewPolicy.NONE, input=a_specification(evidence=[]))
+
+
+def test_nothing_is_committed_under_the_fence_of_another_live_attempt(sandbox: World) -> None:
+    granted, elsewhere = plain(sandbox), plain(sandbox)
+    other = replace(granted.fence, attempt_id=elsewhere.fence.attempt_id)
+    with no_change(granted.fence.task_id), no_change(elsewhere.fence.task_id):
+        answer = transitions.commit(sandbox.caller(), other, granted.input_digest, staged=NOTHING)
+        assert why(answer) is Why.FENCED
+
+
+def test_nothing_is_committed_under_the_fence_of_an_attempt_that_never_was(sandbox: World) -> None:
+    granted = plain(sandbox)
+    other = replace(granted.fence, attempt_id=uuid4())
+    with no_change(granted.fence.task_id):
+        answer = transitions.commit(sandbox.caller(), other, granted.input_digest, staged=NOTHING)
+        assert why(answer) is Why.FENCED
