@@ -25,7 +25,7 @@ export function reveal(hash) {
 }
 
 document.addEventListener("click", (event) => {
-  const link = event.target.closest("[data-tab-link], [data-into], .files a, .term a, .ln a");
+  const link = event.target.closest("[data-tab-link], [data-into], .tree a, .term a, .ln a");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
   const url = new URL(link.href);
   if (!reveal(url.hash)) return;

@@ -11,7 +11,7 @@ export function install(elements) {
 }
 
 function isField(el) {
-  return el.isContentEditable || el.matches("textarea, select, input:not([type=checkbox], [type=radio], [type=button], [type=submit])");
+  return el.isContentEditable || el.matches("textarea, select, input:not([type=checkbox], [type=radio], [type=range], [type=button], [type=submit])");
 }
 
 function meant(key, now) {

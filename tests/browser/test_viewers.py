@@ -140,6 +140,8 @@ def test_a_file_is_found_as_its_path_is_typed(
     expect(page.locator(".tree [data-for]:visible")).to_have_count(1)
     page.keyboard.press("Enter")
     expect(page.locator("[data-file]")).to_have_count(1)
+    page.get_by_role("link", name="All files").click()
+    expect(page.locator("[data-file]")).to_have_count(12)
 
 
 def test_pictures_switch_in_place_by_key(
