@@ -1,0 +1,68 @@
+"""What is handed in, who decides about it, and what a commit needs (claim.v1 section 4)."""
+
+from __future__ import annotations
+
+from tests.support.mutants.mutant import DECIDE, DECISIONS, HANDING_IN, KERNEL, VERBS, Mutant, tier
+
+_DECIDING, _DELIVERING = f"{DECIDE}/deciding.py", f"{DECIDE}/delivering.py"
+_REVISING = tier("transitions/revising", "transitions/edges")
+_MAKERS = DECISIONS + tier("transitions/adopting")
+
+MUTANTS = (
+    Mutant("subject-digest", "the subject digest that was seen is not compared", _DECIDING,
+        "if judgement.subject_digest != delivery.subject_digest:", "if False:", DECISIONS),
+    Mutant("subject-without-round", "the subject digest says nothing of the round", "claims/canonical.py",
+        "            \"round\": subject.round,\n", "", (*tier("canonical"), "tests/docs/test_digests.py")),
+    Mutant("maker-is-checker", "the owner of the agent decides", _DECIDING, "if seen.person.id in delivery.makers and", "if False and", DECISIONS),
+    Mutant("maker-at-the-decision", "only the owner at the grant is a maker", f"{KERNEL}/reading.py",
+        "d.makers || g.owner_id || ARRAY(", "d.makers || ARRAY(", _MAKERS),
+    Mutant("maker-of-what-is-adopted", "the owner of adopted evidence is no maker", f"{VERBS}/delivering.py",
+        ", *_makers_of_adopted(attempt.id)}", "}", _MAKERS),
+    Mutant("maker-of-the-round-before", "the maker of a round that was sent back is no maker", f"{VERBS}/delivering.py",
+        ", *_makers_before(seen.task.id)", "", _MAKERS),
+    Mutant("self-review-unmarked", "a pool of one marks no review of its own work", _DECIDING,
+        "\"SELF_REVIEW\": seen.person.id in delivery.makers,", "\"SELF_REVIEW\": False,", DECISIONS),
+    Mutant("decide-without-right", "anybody in the pool decides", _DECIDING, "if Right.REVIEWER not in seen.person.rights:", "if False:", DECISIONS),
+    Mutant("decide-as-a-stranger", "somebody without rights hears of the delivery", _DECIDING, "if not seen.person.rights:", "if False:", DECISIONS),
+    Mutant("decide-by-token", "a token decides", f"{VERBS}/deciding.py", "if subject is None or not caller.is_at_hand:", "if subject is None:", DECISIONS),
+    Mutant("decide-twice", "a delivery is decided twice", _DECIDING, "if delivery.state not in (DeliveryState.PENDING, DeliveryState.CLOSED):", "if False:", DECISIONS),
+    Mutant("step-in-without-reason", "another reviewer steps in without a reason", _DECIDING,
+        "if is_stepping_in(seen) and not judgement.reason.strip():", "if False:", DECISIONS),
+    Mutant("criteria-unmet", "what is not met is accepted", _DECIDING, "    if unmet:\n", "    if False:\n", DECISIONS),
+    Mutant("criteria-open", "a criterion nobody judged counts as met", _DECIDING,
+        "return given is not None and given.verdict is Verdict.MET", "return given is None or given.verdict is Verdict.MET", DECISIONS),
+    Mutant("scope-violation", "an excluded file is accepted without a reason", _DECIDING,
+        "if delivery.excluded_files and not judgement.reason.strip():", "if False:", DECISIONS),
+    Mutant("scope-unmarked", "an excluded file leaves no mark", _DECIDING,
+        "\"SCOPE_VIOLATION\": bool(delivery.excluded_files),", "\"SCOPE_VIOLATION\": False,", DECISIONS),
+    Mutant("accept-old-epoch", "a delivery of an old epoch is accepted", _DECIDING, "        delivery.scheduler_epoch,\n        delivery.claim_generation,", "        seen.pool.scheduler_epoch,\n        delivery.claim_generation,", DECISIONS),
+    Mutant("accept-without-fence", "accept does not compare the delivered attempt's fence", _DECIDING,
+        "fence_of(seen, delivery), delivery.agent_id, delivery.input_digest", "Fence(seen.task.id, seen.task.attempt_id or delivery.attempt_id, seen.pool.scheduler_epoch, seen.task.claim_generation, seen.task.cancel_generation), delivery.agent_id, delivery.input_digest", DECISIONS),
+    Mutant("accept-in-doubt", "accept does not look at the effects", _DECIDING, "    if in_doubt:\n", "    if False:\n", DECISIONS + tier("transitions/effects", "decide/effects")),
+    Mutant("send-back-what-is-gone", "a delivery that the task no longer carries is sent back", _DECIDING,
+        "if seen.task.delivery_id != delivery.id:", "if False:", DECISIONS),
+    Mutant("send-back-draining", "requested changes grant while the gate is DRAINING", _DECIDING, " or seen.pool.gate is Gate.DRAINING:", ":", DECISIONS),
+    Mutant("send-back-unfit", "changes are requested of a runner that cannot have the task", _DECIDING, " or not_eligible(seen, agent) or", " or", DECISIONS),
+    Mutant("send-back-unpreferred", "the runner of what was sent back is not preferred", _DECIDING,
+        "return _with(change, preferred_runner_id=delivery.agent_id, body=body)", "return _with(change, body=body)", DECISIONS),
+    Mutant("thin-evidence", "missing evidence is not looked for", _DELIVERING, "if handover.missing:", "if False:", HANDING_IN),
+    Mutant("not-staged", "what was never staged is handed in", _DELIVERING, "if handover.staged_digest is None:", "if False:", HANDING_IN),
+    Mutant("bytes-that-never-came", "evidence without bytes is handed in", _DELIVERING, "    if handover.absent:\n", "    if False:\n", HANDING_IN),
+    Mutant("deliver-in-doubt", "deliver and commit do not look at the effects", _DELIVERING, "return unresolved(seen, handover.slots)", "return None",
+        HANDING_IN + tier("transitions/effects", "decide/effects")),
+    Mutant("commit-reviewed", "a task that asks for review commits itself", _DELIVERING,
+        "if seen.task.review_policy is not ReviewPolicy.NONE or not", "if not", HANDING_IN),
+    Mutant("commit-where-not-allowed", "a pool that wants reviews lets tasks commit themselves", _DELIVERING,
+        " or not seen.pool.allows_unreviewed:", ":", HANDING_IN),
+    Mutant("cancel-too-late", "cancel undoes a commit", f"{DECIDE}/graph.py", "    if seen.task.state is State.DONE:\n        return refuse(seen, Why.TOO_LATE)\n", "", _REVISING),
+    Mutant("cancel-superseded", "a superseded row is cancelled", f"{DECIDE}/graph.py",
+        "        return refuse(seen, Why.TOO_LATE)\n    if seen.task.state is State.SUPERSEDED:", "        return refuse(seen, Why.TOO_LATE)\n    if False:", _REVISING),
+    Mutant("cancel-twice", "a second cancel is not answered as the first", f"{DECIDE}/graph.py",
+        "    if seen.task.state is State.CANCELLED:\n        return None", "    if False:\n        return None", _REVISING),
+    Mutant("cancel-generation", "cancel leaves the cancel generation", f"{DECIDE}/graph.py",
+        "generation = seen.task.cancel_generation + 1", "generation = seen.task.cancel_generation", _REVISING),
+    Mutant("prepare-without-right", "anybody in the pool cancels and revises", f"{DECIDE}/graph.py",
+        "if not seen.person.rights & {Right.PREPARER, Right.OPERATOR}:", "if False:", _REVISING),
+    Mutant("adjust-final", "what is final is adjusted", f"{DECIDE}/adjusting.py", "if seen.task.state in FINAL:", "if False:", tier("decide/adjusting", "transitions/edges")),
+    Mutant("adjust-anything", "adjust changes what is no scheduling attribute", f"{DECIDE}/adjusting.py", "    if unknown:\n", "    if False:\n", tier("decide/adjusting")),
+)  # fmt: skip
