@@ -12,7 +12,7 @@ from reviews.desk import reading
 from reviews.desk.evidence.kinds import GONE, of_kind
 from reviews.desk.viewers.reports import Case, Report, compared
 
-CASES_SHOWN = 200
+CASES_SHOWN = 100
 CHANGES = ("newly failing", "fixed", "newly skipped", "new", "gone")
 """What a test may have become since the other round, worst first."""
 
