@@ -5,7 +5,9 @@ from __future__ import annotations
 from tests.support.mutants.mutant import SHORT, Mutant, tier
 
 _FENCES = tier("transitions/fences", "transitions/fences_of_commits", "kernel/hot")
-_CLAIMS = tier("transitions/claim_next", "kernel/hot")
+_CLAIMS = tier(
+    "transitions/claim_next", "kernel/hot_tokens", "kernel/keys_in_use", "kernel/keys", "kernel/hot"
+)
 _COMMITS = tier(
     "transitions/commits_in_graphs",
     "transitions/commits_with_effects",
@@ -13,6 +15,9 @@ _COMMITS = tier(
     "kernel/hot",
 )
 
+_RACES = (
+    "tests/race/test_deciding.py::test_a_write_that_waited_for_the_row_is_judged_by_the_epoch_after_the_wait",
+)
 _SAME_ANYWAY = {
     ("renew", "state"): "a task that is not CLAIMED has no lease, and without one there is nothing to renew",
     (
@@ -43,11 +48,13 @@ def _field(verb: str, name: str) -> Mutant:
         whole, whole.replace(check, ""), _FENCES, equivalent)  # fmt: skip
 
 
-def _other(verb: str, name: str, says: str, old: str, new: str = "") -> Mutant:
+def _other(verb: str, name: str, says: str, old: str, new: str = "", equivalent: str = "") -> Mutant:
     """Another condition of one function. ``old`` is in the file once."""
-    tiers = {"renew": _FENCES, "claim": _CLAIMS, "commit": _COMMITS}
+    tests = {"renew": _FENCES, "claim": _CLAIMS, "commit": _COMMITS}[verb]
     called = "claim-next" if verb == "claim" else verb
-    return Mutant(f"short-{verb}-{name}", f"{called} in one round trip {says}", SHORT, old, new, tiers[verb])
+    return Mutant(
+        f"short-{verb}-{name}", f"{called} in one round trip {says}", SHORT, old, new, tests, equivalent
+    )
 
 
 MUTANTS = (
@@ -57,7 +64,8 @@ MUTANTS = (
     _other("renew", "too-long", "does not look at what the pool gives", " AND p_seconds BETWEEN 1 AND x.max_ttl_seconds;", ";"),
     _other("renew", "window", "does not look at the window", "IF expires > p.window_ends_at THEN RETURN NULL; END IF;"),
     _other("renew", "shorter", "shortens a lease", "expires := greatest(expires, p.expires_at);"),
-    _other("renew", "unlocked", "does not lock the row", " FOR NO KEY UPDATE;\n    SELECT y.expires_at", ";\n    SELECT y.expires_at"),
+    Mutant("short-renew-unlocked", "renew in one round trip does not lock the row", SHORT,
+        " FOR NO KEY UPDATE;\n    SELECT y.expires_at", ";\n    SELECT y.expires_at", _RACES),
     _other("commit", "scheduler-epoch", "does not compare the scheduler epoch",
         "AND x.scheduler_epoch = p_epoch AND x.allows_unreviewed", "AND x.allows_unreviewed"),
     _other("commit", "input-digest", "does not compare the input digest", " OR t.input_digest <> p_input_digest"),
@@ -75,7 +83,7 @@ MUTANTS = (
     _other("claim", "disabled", "does not look whether the agent is disabled", " AND NOT y.is_disabled"),
     _other("claim", "elsewhere", "does not look whether the agent works in the pool",
         "y.id = p_agent AND m.agent_id = p_agent AND m.pool_id = p_pool AND", "y.id = p_agent AND m.id = (SELECT min(id) FROM claims_agentpool) AND"),
-    _other("claim", "labels", "does not look at the labels again", " AND t.access::text[] <@ y.labels::text[]"),
+    _other("claim", "labels", "does not look at the labels again", " AND t.access::text[] <@ y.labels::text[]", equivalent="the labels are read twice with nothing to wait for in between, so no test can change them there"),
     _other("claim", "too-long", "does not look at what the pool gives",
         "            AND (p_ttl IS NULL OR p_ttl BETWEEN 1 AND x.max_ttl_seconds)\n"),
     _other("claim", "without-bump", "does not raise the generation",
