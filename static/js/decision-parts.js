@@ -11,11 +11,12 @@ function swap(target, html) {
   document.dispatchEvent(new Event("fencepost:drawn"));
 }
 
-async function load(href, target) {
+// What was pressed by hand and does not come leads to its page; what loads by itself leaves its link.
+async function load(href, target, isByHand) {
   target.setAttribute("aria-busy", "true");
   const answer = await fetch(href, { headers: HEADERS, credentials: "same-origin" }).catch(() => null);
   target.removeAttribute("aria-busy");
-  if (answer?.ok) swap(target, await answer.text()); else location.assign(href);
+  if (answer?.ok) swap(target, await answer.text()); else if (isByHand) location.assign(href);
 }
 
 function seenAs(href, view) {
@@ -40,13 +41,13 @@ document.addEventListener("click", (event) => {
   const chosen = event.target.closest("#diff [data-view]");
   if (!link && !chosen) return;
   event.preventDefault();
-  if (chosen) look(chosen); else load(link.href, link.closest(link.matches("[data-load]") ? "[data-file]" : ".cmd"));
+  if (chosen) look(chosen); else load(link.href, link.closest(link.matches("[data-load]") ? "[data-file]" : ".cmd"), event.isTrusted);
 });
 
 document.addEventListener("submit", (event) => {
   if (!event.target.matches("[data-find-line]")) return;
   event.preventDefault();
-  load(`${event.target.action.split("#")[0]}?${new URLSearchParams(new FormData(event.target))}`, event.target.closest(".cmd"));
+  load(`${event.target.action.split("#")[0]}?${new URLSearchParams(new FormData(event.target))}`, event.target.closest(".cmd"), true);
 });
 
 // A file that was left closed because of the page's size loads when it is opened, or when it comes near.
