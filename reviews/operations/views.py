@@ -38,6 +38,16 @@ class Told:
     pool: str = ""
     errors: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def raise_of(self) -> str:
+        """The pool whose epoch was to be raised."""
+        return self.pool if self.do == "raise" else ""
+
+    @property
+    def gate_of(self) -> str:
+        """The pool whose gate was to be moved."""
+        return "" if self.do == "raise" else self.pool
+
 
 @signed_in
 @require_safe
