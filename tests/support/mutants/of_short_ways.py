@@ -9,6 +9,7 @@ _CLAIMS = tier(
     "transitions/claim_next", "kernel/hot_tokens", "kernel/keys_in_use", "kernel/keys", "kernel/hot"
 )
 _COMMITS = tier(
+    "transitions/fences_of_commits",
     "transitions/commits_in_graphs",
     "transitions/commits_with_effects",
     "transitions/handing_in",

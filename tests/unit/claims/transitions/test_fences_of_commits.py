@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from claims import transitions
-from claims.outcomes import Granted, Why
+from claims.outcomes import Committed, Granted, Why
 from claims.transitions import StagedResult
 from claims.vocabulary import ReviewPolicy
 from tests.support.records import no_change, why
@@ -37,3 +37,13 @@ def test_nothing_is_committed_under_the_fence_of_an_attempt_that_never_was(sandb
     with no_change(granted.fence.task_id):
         answer = transitions.commit(sandbox.caller(), other, granted.input_digest, staged=NOTHING)
         assert why(answer) is Why.FENCED
+
+
+@pytest.mark.parametrize("result", [{"done": True}, {"done": "again"}], ids=["the same", "another one"])
+def test_who_has_staged_before_commits_what_it_hands_in(sandbox: World, result: object) -> None:
+    granted = plain(sandbox)
+    transitions.stage(sandbox.caller(), granted.fence, NOTHING)
+    handed_in = StagedResult(result, [])
+    answer = transitions.commit(sandbox.caller(), granted.fence, granted.input_digest, staged=handed_in)
+    assert isinstance(answer, Committed), answer
+    assert answer.result_digest == handed_in.digest
