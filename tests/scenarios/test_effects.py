@@ -28,6 +28,7 @@ from tests.support.effects import (
     approvals,
     approved,
     effect_row,
+    etag_of,
     executing,
     keyed,
     long_ago,
@@ -115,7 +116,8 @@ def test_b35_openworker_443_after_a_doubt_only_an_approval_that_names_it_counts(
     permitted(world, first, effect_id)
     second, caller = taken_over(world, first)
     long_ago(effect_id, LONG_AGO_SECONDS)
-    operator, look = world.person(world.operator), Look(Said.DID_NOT_HAPPEN, note="The vendor's log has none")
+    operator = world.person(world.operator)
+    look = Look(Said.DID_NOT_HAPPEN, etag=etag_of(effect_id), note="The vendor's log has none")
     transitions.reconcile_as_operator(operator, effect_id, look, effect_row(effect_id).version)
     assert why(transitions.execute(caller, second.fence, effect_id)) is Why.APPROVAL_REQUIRED
     effect, task = effect_row(effect_id), task_row(first.fence.task_id)
