@@ -73,7 +73,7 @@ def test_without_script_a_person_finds_filters_reads_and_signs_out(site: Site, o
     page.get_by_role("navigation", name="Task").get_by_role("link", name="Spec").click()
     assert page.get_by_role("heading", name="Acceptance").is_visible()
     page.get_by_role("navigation", name="Main", exact=True).get_by_role("link", name="Reviews").click()
-    assert page.get_by_role("heading", level=1).inner_text().endswith("for your decision")
+    assert page.get_by_role("heading", level=1).filter(has_text="for your decision").is_visible()
 
 
 def test_a_person_signs_in_with_a_password_and_comes_to_the_wanted_page(site: Site, open_page: Open) -> None:

@@ -76,7 +76,7 @@ def test_every_viewer_is_accessible_and_fits_its_width(
         "?view=split&tab=diff", "?tab=shots&mode=before#shots", "?tab=shots&mode=swipe#shots",
         "?tab=tests#tests", "/commands/1?line=300&tab=commands#cmd-1", "/compare",
     ):  # fmt: skip
-        page.goto(f"/reviews/{second.pk}{address}")
+        page.goto(f"/reviews/{second.pk}{address}", wait_until="networkidle")
         assert violations(page) == [], address
         assert page.evaluate("document.documentElement.scrollWidth") <= width, address
 
