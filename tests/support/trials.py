@@ -184,14 +184,12 @@ class Trial:
 
     def reconcile(self, effect_id: str) -> None:
         """The operator looks at the sink, once nobody can be sending any more, and says what is there."""
-        effect = Effect.objects.get(id=effect_id)
-        if effect.state not in (EffectState.UNKNOWN, EffectState.EXECUTING) or not etag_of(
-            effect_id
-        ).endswith(".1"):
+        effect, etag = Effect.objects.get(id=effect_id), etag_of(effect_id)
+        if effect.state not in (EffectState.UNKNOWN, EffectState.EXECUTING) or not etag.endswith(".1"):
             return
         kept = httpx.get(f"{self.sink.url}/{effect_id}", timeout=10).status_code == 200
         said = Said.HAPPENED if kept else Said.DID_NOT_HAPPEN
-        look = decide.Look(said, note="Looked at the sink")
+        look = decide.Look(said, etag=etag, note="Looked at the sink")
         transitions.reconcile_as_operator(
             self.world.person(self.world.operator), effect_id, look, effect.version
         )
