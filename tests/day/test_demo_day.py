@@ -220,7 +220,7 @@ def check_commit(day: Day, api: httpx.Client, page: Page, delivery: dict[str, An
     assert (decided["decision"]["decision"], decided["decision"]["reviewer"]) == ("ACCEPTED", reviewer)
     last = one(api, f"/tasks/{delivery['taskId']}/history")["history"][-1]
     assert (last["to"], last["actorKind"], last["attemptId"]) == ("DONE", "PERSON", delivery["attemptId"])
-    assert last["actor"] == "Ines Halvorsen"
+    assert last["actor"] == reviewer
 
     generation, epoch = delivery["claimGeneration"], delivery["schedulerEpoch"]
     page.goto(f"/tasks/T-{delivery['number']}")
