@@ -1,7 +1,9 @@
 """What a verb answers: a value for success, or ``Refused`` with its reason.
 
 Promises: ``RULES`` covers every ``Why`` and is the one place that says which HTTP status a
-refusal has, whether a retry makes sense and which sentence a person reads.
+refusal has, whether a retry makes sense and which sentence a person reads. It is longer than a
+file should be because it is two tables, the codes with their rules and the answers of the
+verbs, and each is read whole.
 """
 
 from __future__ import annotations

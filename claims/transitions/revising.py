@@ -167,9 +167,10 @@ def _acknowledge_all(
 ) -> Refused | None:
     """What the preparer said of earlier effects, together with the revision."""
     happened = Q(state=EffectState.COMMITTED) | Q(has_happened=True)
-    known = Effect.objects.filter(happened, lineage_id=seen.task.lineage_id).values_list("id", flat=True)
+    of_lineage = Effect.objects.filter(happened, lineage_id=seen.task.lineage_id)
+    known = set(of_lineage.values_list("id", flat=True)) if answers else set()
     for answer in answers:
-        if answer.effect_id not in set(known):
+        if answer.effect_id not in known:
             return Refused(
                 Why.UNPROCESSABLE, f"No earlier effect {answer.effect_id[:64]} of this task has happened."
             )

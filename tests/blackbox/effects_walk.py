@@ -43,7 +43,7 @@ def settled(world: World, effect_id: str) -> str:
         etag = str(world.one.http.get(f"/effects/{effect_id}").json()["etag"])
         if etag.endswith(".1") or time.monotonic() > end:
             return etag
-        time.sleep(0.25)
+        time.sleep(0.25)  # from outside there is no row or lock to wait on, only the answer
 
 
 def walk(world: World) -> None:

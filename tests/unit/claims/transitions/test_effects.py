@@ -1,4 +1,7 @@
-"""Outside effects before they are sent: bound, permitted once, given up."""
+"""Outside effects before they are sent: bound, permitted once, given up.
+
+One file, though a long one: the table of mutants names its tests, and they share one set-up.
+"""
 
 from __future__ import annotations
 
