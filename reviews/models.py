@@ -90,3 +90,46 @@ class ViewedFile(models.Model):
 
     def __str__(self) -> str:
         return f"{self.path} viewed"
+
+
+class TaskDraft(models.Model):
+    """A task that is being written. ``source`` is its YAML, ``base`` the text that form and YAML last agreed on.
+
+    ``pending`` holds the form's fields while the YAML cannot be read. ``seat`` names the one page that may
+    write; ``version`` rises with every save. ``published`` is the number of the task it became.
+    """
+
+    id = models.UUIDField(primary_key=True)
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    title = models.CharField(max_length=200, blank=True, default="")
+    source = models.TextField(blank=True, default="")
+    base = models.TextField(blank=True, default="")
+    pending = models.JSONField(blank=True, default=dict)
+    seat = models.CharField(max_length=40, blank=True, default="")
+    version = models.BigIntegerField(default=0)
+    published = models.BigIntegerField(null=True, blank=True)
+    typed_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["person", "-typed_at"], name="task_draft_of_person")]
+
+    def __str__(self) -> str:
+        return f"draft {self.title or self.pk}"
+
+
+class ImportedTemplate(models.Model):
+    """A file that became a task: the same text for the same pool is not imported a second time.
+
+    ``digest`` is the SHA-256 of the pool's name and the file's bytes, in hex.
+    """
+
+    pool_name = models.CharField(max_length=120)
+    digest = models.CharField(max_length=64)
+    number = models.BigIntegerField()
+    imported_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["pool_name", "digest"], name="imported_once")]
+
+    def __str__(self) -> str:
+        return f"T-{self.number} from {self.digest[:12]}"
