@@ -12,10 +12,13 @@ import typer
 
 from . import cli_effects, cli_tasks
 from .calls import Client
+from .certificate import certificate
 from .files import Unusable, read_hand_in
 from .options import GrantFile, Token, Url, keep, kept, show
 from .problems import PermitLost, Problem, Unreachable
+from .records import Wrong, parsed
 from .running import own_environment, run_one
+from .verifying import verify as check
 
 EMPTY_PAUSE_SECONDS = 1.0
 """A busy server answers at once that there is nothing, instead of keeping one more waiting."""
@@ -127,6 +130,27 @@ def run(
                     client, grant, command, environment, lambda line: typer.echo(line, err=True), limit
                 )
     raise typer.Exit(0 if delivered == done else 1)
+
+
+@app.command()
+def verify(
+    record: Annotated[Path, typer.Argument(help="The record of a task, as downloaded from its page.")],
+    evidence: Annotated[
+        Path | None,
+        typer.Option(help="Folder with the evidence, under any names.", exists=True, file_okay=False),
+    ] = None,
+) -> None:
+    """Verify the record of a task offline: print its certificate, or the first thing that is wrong and end with 1."""
+    try:
+        statement = parsed(record.read_bytes())
+        check(statement, evidence)
+    except OSError as error:
+        typer.echo(f"{error.filename or record} cannot be read: {error.strerror}.", err=True)
+        raise typer.Exit(2) from error
+    except Wrong as wrong:
+        typer.echo(str(wrong), err=True)
+        raise typer.Exit(1) from wrong
+    typer.echo(certificate(statement, with_files=evidence is not None))
 
 
 def main() -> None:
