@@ -24,6 +24,8 @@ urlpatterns = [
     path("board", board.page, name="board"),
     path("board/columns", board.columns, name="board-columns"),
     path("board/table", board.table, name="board-table"),
+    path("", include("reviews.provenance.urls")),
+    path("", include("reviews.arbitration.urls")),
     path("reviews", inbox.page, name="reviews"),
     path("reviews/bucket/<slug:bucket>", inbox.bucket, name="reviews-bucket"),
     path("tasks/<str:ref>", tasks.page, name="task"),
