@@ -8,7 +8,7 @@ aliases are refused before anything is built, so that a small file cannot become
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar, cast
@@ -77,15 +77,47 @@ class Template:
     task: NewTask
 
 
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A text as far as it can be read.
+
+    ``body`` holds the known keys as they are written, None where the text is no mapping; ``places`` the line
+    and column of each under its JSON pointer; ``template`` is there when nothing is wrong.
+    """
+
+    body: dict[str, Any] | None
+    flaws: tuple[PlacedFlaw, ...]
+    places: Mapping[str, tuple[int, int]]
+    template: Template | None
+
+    def place(self, pointer: str) -> tuple[int, int]:
+        """Line and column of a JSON pointer, or of the nearest thing around it that is in the text."""
+        while pointer not in self.places and pointer:
+            pointer = pointer.rpartition("/")[0]
+        return self.places.get(pointer, (1, 1))
+
+
 def load_template(text: str) -> Template:
     """The task in a YAML document.
 
     Raises ``TemplateInvalid`` with every flaw at once.
     """
-    document = _Document(_composed(text))
+    checked = check_template(text)
+    if checked.template is None:
+        raise TemplateInvalid(list(checked.flaws))
+    return checked.template
+
+
+def check_template(text: str) -> Checked:
+    """What a YAML document says, and everything that is wrong with it as a task."""
+    try:
+        document = _Document(_composed(text))
+    except TemplateInvalid as invalid:
+        return Checked(None, tuple(invalid.flaws), {}, None)
     body = document.body
     if not isinstance(body, dict):
-        raise TemplateInvalid([PlacedFlaw(1, 1, "a template is a mapping of keys to values")])
+        flaw = PlacedFlaw(1, 1, "a template is a mapping of keys to values")
+        return Checked(None, (flaw,), document.places, None)
     flaws = document.flaws
     specification = {name: body[name] for name in _INPUT_KEYS if name in body}
     try:
@@ -98,9 +130,10 @@ def load_template(text: str) -> Template:
         ]
     attributes = _Attributes(document)
     task = attributes.task(specification)
-    if flaws or attributes.flaws:
-        raise TemplateInvalid(flaws + attributes.flaws)
-    return Template(body.get("pool") or "", task)
+    flaws = sorted(flaws + attributes.flaws, key=lambda flaw: (flaw.line, flaw.column))
+    return Checked(
+        body, tuple(flaws), document.places, None if flaws else Template(body.get("pool") or "", task)
+    )
 
 
 def _is_told(message: str) -> bool:

@@ -28,6 +28,7 @@ urlpatterns = [
     path("", include("reviews.arbitration.urls")),
     path("reviews", inbox.page, name="reviews"),
     path("reviews/bucket/<slug:bucket>", inbox.bucket, name="reviews-bucket"),
+    path("", include("reviews.writing.urls")),
     path("tasks/<str:ref>", tasks.page, name="task"),
     path("tasks/<str:ref>/act", tasks_acting.act, name="task-act"),
     path("tasks/<str:ref>/<slug:tab>", tasks.tab, name="task-tab"),

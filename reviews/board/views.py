@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from claims.selectors import badges, board
+from claims.vocabulary import Right
 from reviews.board.cards import card_of
 from reviews.board.filters import Wanted, canonical, wanted
 from reviews.shell.draw import draw
@@ -114,4 +115,5 @@ def _frame(request: HttpRequest, seen: Wanted) -> dict[str, Any]:
         "quiet": badges.quiet_claims(ids).order_by()[: board.COUNT_LIMIT + 1].count(),
         "topics": " ".join(f"pool:{pool.name}" for pool in ([seen.pool] if seen.pool else seen.pools)),
         "query": request.GET.urlencode(),
+        "may_prepare": any(pool.allows(Right.PREPARER) for pool in seen.pools),
     }

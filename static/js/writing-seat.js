@@ -1,0 +1,55 @@
+// A draft is open for writing in one page. This one sits down when it opens and leaves when it goes; a reload finds its
+// own seat again, and what had not been sent yet. Another page is told, and can take the draft over.
+import { HEADERS, form, isLocked, isUnsent, pressed, schedule, told } from "./writing-sync.js";
+
+const place = `writing ${form.dataset.draft}`;
+const left = JSON.parse(sessionStorage.getItem(place) ?? "{}");
+sessionStorage.removeItem(place);
+const mark = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+form.elements.seat.value ||= left.seat ?? mark();
+const seat = form.elements.seat.value;
+const seated = form.querySelector("[data-seated]");
+
+function post(body, options = {}) {
+  return fetch(form.dataset.seatAddress, { method: "POST", body, headers: HEADERS, credentials: "same-origin", ...options });
+}
+
+function words(what) {
+  const body = new URLSearchParams(new FormData(form));
+  if (!isUnsent()) for (const name of [...body.keys()]) if (!["csrfmiddlewaretoken", "draft", "seat", "version"].includes(name)) body.delete(name);
+  body.set("do", what);
+  return body;
+}
+
+async function sit() {
+  const answer = await post(words("sit")).catch(() => null);
+  if (answer?.status !== 409) return;
+  seated.disabled = true;
+  told(await answer.text());
+}
+
+function restore() {
+  for (const [name, value] of left.fields ?? []) {
+    const field = form.elements[name];
+    if (!field || ["seat", "version", "csrfmiddlewaretoken"].includes(name)) continue;
+    field.value = value;
+  }
+  if (!left.fields) return;
+  pressed(form.elements.source);
+  schedule(0);
+}
+
+if (form.dataset.held === seat) {
+  document.querySelector("[data-open-elsewhere]")?.remove();
+  seated.disabled = false;
+}
+if (!isLocked()) {
+  if ("kept" in form.dataset) sit();
+  restore();
+}
+
+addEventListener("pagehide", () => {
+  if (isLocked()) return;
+  sessionStorage.setItem(place, JSON.stringify({ seat, fields: isUnsent() ? [...new FormData(form)] : null }));
+  post(words("leave"), { keepalive: true }).catch(() => null);
+});
