@@ -19,6 +19,18 @@ def _delivery() -> models.ForeignKey[object, object]:
     )
 
 
+class PlaceKind(models.TextChoices):
+    """What a comment is about: a file of the diff, a command's output, a screenshot."""
+
+    FILE = "file"
+    COMMAND = "command"
+    SCREENSHOT = "screenshot"
+
+
+def _kind() -> models.CharField[str, str]:
+    return models.CharField(max_length=10, choices=PlaceKind.choices, default=PlaceKind.FILE)
+
+
 class Draft(models.Model):
     """What one person has typed about one delivery as a whole, the comment being written included."""
 
@@ -27,8 +39,11 @@ class Draft(models.Model):
     note = models.TextField(blank=True, default="")
     reason = models.TextField(blank=True, default="")
     comment = models.TextField(blank=True, default="")
+    comment_kind = _kind()
     comment_path = models.CharField(max_length=1_000, blank=True, default="")
     comment_line = models.IntegerField(null=True, blank=True)
+    comment_x = models.IntegerField(null=True, blank=True)
+    comment_y = models.IntegerField(null=True, blank=True)
     typed_at = models.DateTimeField()
 
     class Meta:
@@ -62,12 +77,20 @@ class VerdictDraft(models.Model):
 
 
 class CommentDraft(models.Model):
-    """A comment that goes out with the decision. ``line`` is of the new side; empty for the whole file."""
+    """A comment that goes out with the decision.
+
+    ``path`` is a path of the diff or the name of a piece of evidence, empty for the delivery as a
+    whole. ``line`` is of the file's new side or of the output, empty for all of it. ``x`` and ``y``
+    are thousandths of a picture's width and height.
+    """
 
     person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     delivery = _delivery()
+    kind = _kind()
     path = models.CharField(max_length=1_000, blank=True, default="")
     line = models.IntegerField(null=True, blank=True)
+    x = models.IntegerField(null=True, blank=True)
+    y = models.IntegerField(null=True, blank=True)
     text = models.TextField()
     typed_at = models.DateTimeField()
 
@@ -133,3 +156,34 @@ class ImportedTemplate(models.Model):
 
     def __str__(self) -> str:
         return f"T-{self.number} from {self.digest[:12]}"
+
+
+class PinnedTask(models.Model):
+    """A task that one person keeps at the top of their inbox, whatever its round."""
+
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    task = models.ForeignKey(
+        "claims.Task", on_delete=models.DO_NOTHING, db_constraint=False, related_name="+"
+    )
+    pinned_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["person", "task"], name="pinned_task_once")]
+
+    def __str__(self) -> str:
+        return f"{self.task_id} pinned"
+
+
+class SnoozedDelivery(models.Model):
+    """A delivery that one person put aside: until a moment, or, handed on, for good. A new round is another."""
+
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    delivery = _delivery()
+    until = models.DateTimeField(null=True, blank=True)
+    snoozed_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["person", "delivery"], name="snoozed_delivery_once")]
+
+    def __str__(self) -> str:
+        return f"{self.delivery_id} until {self.until or 'it comes back'}"

@@ -8,6 +8,7 @@ from claims.decide.adjusting import adjust
 from claims.decide.adopting import Adoption, adopt
 from claims.decide.approving import ApprovalRow, Seen, Standing, approve, is_approved, revoke, turn_down
 from claims.decide.changes import Change, EffectChange, NewExpiry, NewGrant, Validated
+from claims.decide.comments import flaw_of
 from claims.decide.deciding import Judgement, VerdictGiven, accept, marks, reject, request_changes
 from claims.decide.delivering import (
     Handover,
@@ -39,6 +40,7 @@ from claims.decide.graph import (
     revise,
     superseded,
 )
+from claims.decide.handing_on import hand_on
 from claims.decide.holding import fail, release, renew
 from claims.decide.ledger import (
     etag,
@@ -116,7 +118,9 @@ __all__ = [
     "expire_permit",
     "extend_once",
     "fail",
+    "flaw_of",
     "gate",
+    "hand_on",
     "has_settled",
     "is_approved",
     "is_live",

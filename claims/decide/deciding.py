@@ -135,10 +135,16 @@ def is_stepping_in(seen: TaskAsRead) -> bool:
     return task.reviewer_id != seen.person.id and task.reviewer_group_id not in seen.person.groups
 
 
+def is_deputy(seen: TaskAsRead) -> bool:
+    """Whether the person decides in the place of the named reviewer, who named them deputy for today."""
+    return is_stepping_in(seen) and seen.task.reviewer_id in seen.person.deputy_for
+
+
 def marks(seen: TaskAsRead, delivery: DeliveryRow) -> list[str]:
     """What was out of the ordinary about a decision, kept for ever."""
     found = {
-        "STEPPED_IN": is_stepping_in(seen),
+        "STEPPED_IN": is_stepping_in(seen) and not is_deputy(seen),
+        "DEPUTY": is_deputy(seen),
         "SELF_REVIEW": seen.person.id in delivery.makers,
         "SCOPE_VIOLATION": bool(delivery.excluded_files),
     }

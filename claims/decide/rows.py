@@ -124,11 +124,15 @@ class AgentRow:
 
 @dataclass(frozen=True, slots=True)
 class PersonRow:
-    """The standing of a person in the task's pool; no rights when the account is off."""
+    """The standing of a person in the task's pool; no rights when the account is off.
+
+    ``deputy_for`` are the people who named this person their deputy in the pool for today.
+    """
 
     id: int
     rights: frozenset[Right] = frozenset()
     groups: frozenset[int] = frozenset()
+    deputy_for: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,7 +90,9 @@ _AGENT: LiteralString = """SELECT g.id, g.name, g.owner_id, g.labels, g.is_disab
 
 _PERSON: LiteralString = """SELECT u.id,
  ARRAY(SELECT m."right" FROM claims_membership m WHERE m.person_id = u.id AND m.pool_id = %s::bigint),
- ARRAY(SELECT g.reviewergroup_id FROM claims_reviewergroup_members g WHERE g.user_id = u.id)
+ ARRAY(SELECT g.reviewergroup_id FROM claims_reviewergroup_members g WHERE g.user_id = u.id),
+ ARRAY(SELECT d.person_id FROM claims_deputy d WHERE d.deputy_id = u.id AND d.pool_id = %s::bigint
+ AND (clock_timestamp() AT TIME ZONE 'UTC')::date BETWEEN d.from_day AND d.until_day)
  FROM auth_user u WHERE u.id = %s::int AND u.is_active"""
 
 _IN_ORDER: LiteralString = "SELECT set_config('enable_sort', 'off', true)"
@@ -167,7 +169,7 @@ def take(caller: Caller, task_id: UUID, *, grant_to: int | None = None) -> TaskA
         afresh = send(raw, _AFRESH, (task_id,))
         ledger = send(raw, _EFFECTS, (task_id,))
         agent = send(raw, _AGENT, (pool_id, grant_to)) if grant_to is not None else None
-        person = send(raw, _PERSON, (pool_id, person_id)) if person_id else None
+        person = send(raw, _PERSON, (pool_id, pool_id, person_id)) if person_id else None
         row, fresh = locked.fetchone(), afresh.fetchone()
         standing = agent.fetchone() if agent else None
         rights = person.fetchone() if person else None
@@ -295,7 +297,7 @@ def pool_afresh(pool_id: int) -> tuple[datetime, PoolRow]:
 def person_in(pool_id: int, person_id: int) -> PersonRow:
     """The standing of a person in a pool, read now."""
     with connection.cursor() as cursor:
-        cursor.execute(_PERSON, [pool_id, person_id])
+        cursor.execute(_PERSON, [pool_id, pool_id, person_id])
         row = cursor.fetchone()
     return _person(row) if row else PersonRow(0)
 
@@ -380,4 +382,4 @@ def _agent(row: Sequence[Any]) -> AgentRow:
 
 
 def _person(row: Sequence[Any]) -> PersonRow:
-    return PersonRow(row[0], expand(row[1]), frozenset(row[2]))
+    return PersonRow(row[0], expand(row[1]), frozenset(row[2]), frozenset(row[3]))

@@ -5,7 +5,7 @@ from claims.models.audit import CanaryRun, PoolEvent, ToolAcceptance
 from claims.models.effects import Acknowledgement, Approval, Effect, Observation, Permit
 from claims.models.graph import Dependency, Pin
 from claims.models.history import History, IdempotencyKey, Refusal
-from claims.models.people import Membership, ReviewerGroup
+from claims.models.people import Deputy, Membership, ReviewerGroup
 from claims.models.pools import Pool
 from claims.models.results import Blob, CanonicalCommit, Decision, Delivery, EvidenceFile, StagedResult
 from claims.models.tasks import Attempt, Lease, Task, TaskInput
@@ -22,6 +22,7 @@ __all__ = [
     "Decision",
     "Delivery",
     "Dependency",
+    "Deputy",
     "Effect",
     "EvidenceFile",
     "History",

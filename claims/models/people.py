@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
+from django.db.models import F, Q
 
 from claims.models.columns import one_of, word
 from claims.vocabulary import Right
@@ -38,3 +39,24 @@ class ReviewerGroup(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Deputy(models.Model):
+    """Who decides in a person's place in one pool, from one day to another: UTC, both included."""
+
+    pool = models.ForeignKey("claims.Pool", on_delete=models.CASCADE, related_name="+")
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    deputy = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    from_day = models.DateField()
+    until_day = models.DateField()
+    named_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["pool", "person"], name="deputy_once"),
+            models.CheckConstraint(condition=~Q(person=F("deputy")), name="deputy_is_another"),
+            models.CheckConstraint(condition=Q(until_day__gte=F("from_day")), name="deputy_has_days"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.deputy} for {self.person} in {self.pool}"

@@ -136,8 +136,9 @@ class Delivery(models.Model):
 class Decision(models.Model):
     """What a person decided on a delivery, and what was seen when deciding.
 
-    ``marks`` says for ever what was out of the ordinary: ``STEPPED_IN``, ``SELF_REVIEW``,
-    ``SCOPE_VIOLATION``. ``makers`` are the owners of the evidence at the grant and at the decision.
+    ``marks`` says for ever what was out of the ordinary: ``STEPPED_IN``, ``DEPUTY``,
+    ``SELF_REVIEW``, ``SCOPE_VIOLATION``. ``makers`` are the owners of the evidence at the
+    grant and at the decision.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -155,6 +156,7 @@ class Decision(models.Model):
 
     class Meta:
         constraints = [one_of("kind", DecisionKind)]
+        indexes = [models.Index(fields=["decided_at"], name="decision_newest")]
         triggers = append_only("a decision")
 
     def __str__(self) -> str:

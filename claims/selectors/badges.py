@@ -13,10 +13,9 @@ from claims.selectors.seen import SeenPool, ids_with
 from claims.vocabulary import ReclaimPolicy, Right
 
 
-def reviews_waiting(person_id: int, pools: Sequence[SeenPool]) -> int:
+def reviews_waiting(seat: inbox.Seat) -> int:
     """What waits for this person's word: the inbox's waiting buckets and its effects. Bounded."""
-    deliveries = inbox.waiting(person_id, pools).order_by()[: COUNT_LIMIT + 1].count()
-    return deliveries + len(approvals.waiting(person_id, pools))
+    return inbox.count(seat) + len(approvals.waiting(seat.person_id, seat.pools))
 
 
 def quiet_claims(pool_ids: Sequence[int]) -> QuerySet[Task]:

@@ -16,7 +16,6 @@ from claims.canonical import Item
 from claims.models import Delivery, Membership, ReviewerGroup
 from claims.selectors import inbox
 from claims.selectors.contract import manifest, specification_of
-from claims.selectors.seen import SeenPool
 from claims.vocabulary import Right
 
 ROUNDS_LIMIT = 50
@@ -95,19 +94,9 @@ def reviewers_of(pool_id: int, without: Sequence[int] = ()) -> list[str]:
     return [person.get_full_name() or person.get_username() for person in people.order_by("pk")[:NAMES_LIMIT]]
 
 
-def next_for(person_id: int, pools: Sequence[SeenPool], beside: UUID) -> Delivery | None:
-    """The delivery that has waited longest for this person, beside the one in view."""
-    rows = inbox.waiting(person_id, pools).exclude(pk=beside).select_related("task")
-    return rows.order_by("delivered_at", "id").first()
-
-
-def neighbours(
-    person_id: int, pools: Sequence[SeenPool], beside: UUID, limit: int = 200
-) -> tuple[UUID | None, UUID | None]:
+def neighbours(seat: inbox.Seat, beside: UUID, limit: int = 200) -> tuple[UUID | None, UUID | None]:
     """The deliveries before and after this one among those that wait for the person."""
-    ids = list(
-        inbox.waiting(person_id, pools).order_by("delivered_at", "id").values_list("pk", flat=True)[:limit]
-    )
+    ids = list(inbox.waiting(seat).order_by("delivered_at", "id").values_list("pk", flat=True)[:limit])
     if beside not in ids:
         return None, ids[0] if ids else None
     at = ids.index(beside)

@@ -6,14 +6,18 @@ because an agent of theirs made it, is in none; the badge is the length of the s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any, TypeAlias
+from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, Func, OuterRef, Q, QuerySet, Subquery
+from django.db.models.fields.json import KeyTransform
+from django.db.models.functions import JSONObject
 from django.utils import timezone
 
-from claims.models import Decision, Delivery, ReviewerGroup, Task
+from claims.models import Decision, Delivery, Deputy, ReviewerGroup, Task
 from claims.selectors.board import COUNT_LIMIT, number_of, sent_back
 from claims.selectors.seen import SeenPool, ids_with
 from claims.vocabulary import DecisionKind, DeliveryState, Right, State
@@ -21,6 +25,23 @@ from claims.vocabulary import DecisionKind, DeliveryState, Right, State
 BUCKETS = ("must", "can", "back")
 """The waiting buckets, in the order of the page; a delivery of ``back`` is in no other."""
 DECIDED_DAYS = 7
+LEFT_MINUTES = 10
+"""How long a decision of somebody else is told to pages that still show its row."""
+
+Ids: TypeAlias = "QuerySet[Any, Any] | Collection[UUID]"
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """From where a person looks: their pools, what they put aside for now, the tasks they pinned.
+
+    ``hidden`` are deliveries, as a query or as their ids; ``pinned`` are tasks.
+    """
+
+    person_id: int
+    pools: Sequence[SeenPool]
+    hidden: Ids = ()
+    pinned: Sequence[UUID] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +52,12 @@ class InboxFilter:
     newest: bool = False
 
 
-def pending(person_id: int, pools: Iterable[SeenPool]) -> QuerySet[Delivery]:
+def pending(seat: Seat) -> QuerySet[Delivery]:
     """Current deliveries this person may decide: right to review in the pool, and not the maker."""
-    reviewing = ids_with(pools, Right.REVIEWER)
+    reviewing = ids_with(seat.pools, Right.REVIEWER)
     waiting = Delivery.objects.filter(pool_id__in=reviewing, state=DeliveryState.PENDING)
     marked = Q(pool__self_review="MARKED")
-    return waiting.filter(~Q(makers__contains=[person_id]) | marked)
+    return waiting.filter(~Q(makers__contains=[seat.person_id]) | marked)
 
 
 def _sent_back_by(person_id: int) -> Exists:
@@ -50,40 +71,114 @@ def _sent_back_by(person_id: int) -> Exists:
     return Exists(asked)
 
 
-def waiting(person_id: int, pools: Sequence[SeenPool]) -> QuerySet[Delivery]:
-    """Every delivery that waits for this person: the union of ``BUCKETS``.
+def _deputies(person_id: int) -> QuerySet[Deputy]:
+    """The row that makes this person the deputy of a delivery's named reviewer today."""
+    today = timezone.now().date()
+    return Deputy.objects.filter(
+        deputy_id=person_id,
+        pool_id=OuterRef("pool_id"),
+        person_id=OuterRef("task__reviewer_id"),
+        from_day__lte=today,
+        until_day__gte=today,
+    )
 
-    For this person: named, or in the task's reviewer group, or a reviewer of the pool where the task
-    names neither. A named colleague's delivery is not waiting for anybody else.
+
+def _named(person_id: int) -> Q:
+    """The named reviewer's, and their deputy's while they are away."""
+    return Q(task__reviewer_id=person_id) | Q(Exists(_deputies(person_id)))
+
+
+def _theirs(person_id: int) -> Q:
+    """Whose turn it is: named, or in the task's group, or a reviewer of the pool where the task names neither.
+
+    A named colleague's delivery is not waiting for anybody else.
     """
-    mine = Q(task__reviewer_id=person_id)
     group = Q(task__reviewer_group__in=ReviewerGroup.objects.filter(members=person_id))
     anyone = Q(task__reviewer__isnull=True, task__reviewer_group__isnull=True)
-    return pending(person_id, pools).filter(mine | group | anyone)
+    return _named(person_id) | group | anyone
 
 
-def bucket(name: str, person_id: int, pools: Sequence[SeenPool]) -> QuerySet[Delivery]:
+def waiting(seat: Seat) -> QuerySet[Delivery]:
+    """Every delivery that waits for this person now: the union of ``BUCKETS``."""
+    return pending(seat).filter(_theirs(seat.person_id)).exclude(pk__in=seat.hidden)
+
+
+def put_aside(seat: Seat, limit: int) -> list[Delivery]:
+    """What would wait for the person had they not hidden it, longest waiting first."""
+    rows = pending(seat).filter(_theirs(seat.person_id), pk__in=seat.hidden)
+    return _drawn(rows.order_by("delivered_at", "id")[:limit])
+
+
+def bucket(name: str, seat: Seat) -> QuerySet[Delivery]:
     """One waiting bucket: ``must``, ``can`` or ``back``."""
-    rows = waiting(person_id, pools)
+    rows = waiting(seat)
     if name == "back":
-        return rows.filter(_sent_back_by(person_id))
-    first = rows.exclude(_sent_back_by(person_id))
-    named = Q(task__reviewer_id=person_id)
+        return rows.filter(_sent_back_by(seat.person_id))
+    first = rows.exclude(_sent_back_by(seat.person_id))
+    named = _named(seat.person_id)
     return first.filter(named) if name == "must" else first.exclude(named)
 
 
-def bucket_rows(
-    name: str, person_id: int, pools: Sequence[SeenPool], wanted: InboxFilter, limit: int
-) -> list[Delivery]:
-    """The rows of a bucket with task and agent, longest waiting first."""
-    rows = _with_text(bucket(name, person_id, pools), wanted.text)
+def bucket_rows(name: str, seat: Seat, wanted: InboxFilter, limit: int) -> list[Delivery]:
+    """The rows of a bucket: pinned ones first, then longest waiting first. One query, two where one has pins."""
+    rows = _with_text(bucket(name, seat), wanted.text).annotate(
+        away_until=Subquery(_deputies(seat.person_id).values("until_day")[:1])
+    )
     order = ("-delivered_at", "-id") if wanted.newest else ("delivered_at", "id")
-    return list(rows.select_related("task", "agent", "pool", "task__reviewer_group").order_by(*order)[:limit])
+    pinned: list[Delivery] = []
+    if seat.pinned:
+        pinned = _drawn(rows.filter(task_id__in=seat.pinned).order_by(*order)[:limit])
+        rows = rows.exclude(task_id__in=seat.pinned)
+    return [*pinned, *_drawn(rows.order_by(*order)[: limit - len(pinned)])]
 
 
-def bucket_count(name: str, person_id: int, pools: Sequence[SeenPool], wanted: InboxFilter) -> int:
+_COLUMNS = (
+    "round", "needs", "claims", "delivered_at", "subject_digest", "task__number", "task__title", "task__reviewer",
+    "task__reviewer__first_name", "task__reviewer__last_name", "task__reviewer__username", "task__reviewer_group__name",
+    "agent__name", "pool__name",
+)  # fmt: skip
+
+
+def _drawn(rows: QuerySet[Delivery]) -> list[Delivery]:
+    """Rows with the columns that a line shows. ``told``: the counts of their facts, which are large as a whole."""
+
+    def of(name: str, *more: str) -> KeyTransform:
+        transform = KeyTransform(name, "facts")
+        for each in more:
+            transform = KeyTransform(each, transform)
+        return transform
+
+    def length(transform: KeyTransform) -> Func:
+        return Func(transform, function="jsonb_array_length")
+
+    first_flags = Func(of("flags"), template="jsonb_path_query_array(%(expressions)s, '$[0 to 7]')")
+    told = JSONObject(
+        diff=of("diff"),
+        tests=of("tests"),
+        screenshots=length(of("screenshots")),
+        excluded=length(of("scope", "excluded")),
+        outside=length(of("scope", "outside")),
+        flags=first_flags,
+    )
+    related = ("task", "task__reviewer", "task__reviewer_group", "agent", "pool")
+    return list(rows.select_related(*related).only(*_COLUMNS).annotate(told=told))
+
+
+def row(seat: Seat, delivery_id: UUID) -> Delivery | None:
+    """One delivery of the person's pools as a row; None where it is not seen or waits for nobody any more."""
+    reviewing = ids_with(seat.pools, Right.REVIEWER)
+    found = Delivery.objects.filter(pk=delivery_id, pool_id__in=reviewing, state=DeliveryState.PENDING)
+    return next(iter(_drawn(found)), None)
+
+
+def bucket_count(name: str, seat: Seat, wanted: InboxFilter) -> int:
     """How many a bucket holds, at most ``COUNT_LIMIT`` + 1."""
-    return _with_text(bucket(name, person_id, pools), wanted.text).order_by()[: COUNT_LIMIT + 1].count()
+    return _with_text(bucket(name, seat), wanted.text).order_by()[: COUNT_LIMIT + 1].count()
+
+
+def count(seat: Seat) -> int:
+    """How many wait in all buckets together, at most ``COUNT_LIMIT`` + 1."""
+    return waiting(seat).order_by()[: COUNT_LIMIT + 1].count()
 
 
 def _with_text(rows: QuerySet[Delivery], text: str) -> QuerySet[Delivery]:
@@ -101,37 +196,63 @@ def _with_text(rows: QuerySet[Delivery], text: str) -> QuerySet[Delivery]:
     return rows.filter(found)
 
 
-def on_others(person_id: int, pools: Sequence[SeenPool], limit: int) -> list[Delivery]:
-    """Deliveries that wait for a named colleague of the person's pools, longest waiting first."""
-    rows = pending(person_id, pools).filter(task__reviewer__isnull=False).exclude(task__reviewer_id=person_id)
+def on_others(seat: Seat, limit: int) -> list[Delivery]:
+    """Deliveries that wait for a named colleague of the person's pools, longest waiting first.
+
+    What also waits for this person, by group or as deputy, is in their own buckets.
+    """
+    elsewhere = ~_theirs(seat.person_id) | Q(pk__in=seat.hidden)
+    rows = pending(seat).filter(elsewhere, task__reviewer__isnull=False)
+    rows = rows.exclude(task__reviewer_id=seat.person_id).defer("facts")
     return list(rows.select_related("task", "task__reviewer", "agent").order_by("delivered_at", "id")[:limit])
 
 
-def on_agents(person_id: int, pools: Sequence[SeenPool], limit: int) -> list[Task]:
+def on_agents(seat: Seat, limit: int) -> list[Task]:
     """Tasks this person sent back and whose agent is at work on the next round, oldest first."""
     asked = Decision.objects.filter(
         delivery__task_id=OuterRef("pk"),
         delivery__round=OuterRef("rounds"),
-        reviewer_id=person_id,
+        reviewer_id=seat.person_id,
         kind=DecisionKind.CHANGES_REQUESTED,
     )
-    reviewing = ids_with(pools, Right.REVIEWER)
+    reviewing = ids_with(seat.pools, Right.REVIEWER)
     tasks = Task.objects.filter(pool_id__in=reviewing, state=State.CLAIMED).filter(sent_back(), Exists(asked))
     return list(tasks.select_related("runner", "lease").order_by("state_since", "id")[:limit])
 
 
-def decided_by(person_id: int, pools: Sequence[SeenPool], limit: int) -> list[Decision]:
+def decided_by(seat: Seat, limit: int) -> list[Decision]:
     """What this person decided in the last seven days, newest first."""
     since = timezone.now() - timedelta(days=DECIDED_DAYS)
     rows = Decision.objects.filter(
-        reviewer_id=person_id, decided_at__gte=since, delivery__pool_id__in=[pool.id for pool in pools]
+        reviewer_id=seat.person_id,
+        decided_at__gte=since,
+        delivery__pool_id__in=[pool.id for pool in seat.pools],
     )
     return list(
-        rows.select_related("delivery", "delivery__task", "delivery__agent").order_by("-decided_at")[:limit]
+        rows.select_related("delivery", "delivery__task", "delivery__agent")
+        .defer("delivery__facts")
+        .order_by("-decided_at")[:limit]
     )
+
+
+def decided_elsewhere(seat: Seat, limit: int) -> list[Decision]:
+    """What others decided in the person's pools in the last ``LEFT_MINUTES``, newest first."""
+    since = timezone.now() - timedelta(minutes=LEFT_MINUTES)
+    reviewing = ids_with(seat.pools, Right.REVIEWER)
+    rows = Decision.objects.filter(decided_at__gte=since, delivery__pool_id__in=reviewing)
+    rows = rows.exclude(reviewer_id=seat.person_id).select_related("reviewer")
+    return list(rows.only("kind", "decided_at", "delivery_id", "reviewer").order_by("-decided_at")[:limit])
 
 
 def median_wait_seconds(decisions: Sequence[Decision]) -> float | None:
     """How long the deliveries had waited when they were decided: the middle one. None without any."""
     waits = sorted((row.decided_at - row.delivery.delivered_at).total_seconds() for row in decisions)
     return waits[len(waits) // 2] if waits else None
+
+
+def named_load(pool_id: int) -> dict[int, int]:
+    """How many deliveries of a pool wait for each named reviewer. One query."""
+    named = Delivery.objects.filter(
+        pool_id=pool_id, state=DeliveryState.PENDING, task__reviewer__isnull=False
+    )
+    return dict(named.values_list("task__reviewer_id").annotate(number=Count("pk")))

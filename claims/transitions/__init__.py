@@ -10,6 +10,7 @@ from claims.transitions.deciding import accept, reject, request_changes
 from claims.transitions.delivering import commit, commit_at_once, deliver
 from claims.transitions.effects import abandon, execute, expire_permit, prepare
 from claims.transitions.granting import claim, claim_at_once, claim_next
+from claims.transitions.handing_on import hand_on
 from claims.transitions.holding import fail, progress, release, renew
 from claims.transitions.observing import confirm, hand_back, unknown
 from claims.transitions.opening import settle
@@ -58,6 +59,7 @@ __all__ = [
     "fail",
     "gate",
     "hand_back",
+    "hand_on",
     "lapse",
     "nudge",
     "observe",

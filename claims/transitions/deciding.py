@@ -16,6 +16,7 @@ from claims.transitions.opening import settle_successors
 from claims.vocabulary import DecisionKind, DeliveryState, Verb
 
 Comments = Sequence[dict[str, object]]
+"""What is said about places of the evidence, each in the shape of ``decide.comments``."""
 
 
 @kernel.verb(Verb.ACCEPT, "DELIVERED -> DONE")
@@ -30,6 +31,9 @@ def accept(
     taken = _take(caller, delivery_id)
     if taken is None:
         return Refused(Why.NOT_FOUND)
+    flaw = decide.flaw_of(comments)
+    if flaw:
+        return Refused(Why.MALFORMED, flaw)
     seen, delivery = taken
     commit_id = new_id()
     specification = parse_input(selectors.specification_of(seen.task.id))
@@ -67,6 +71,9 @@ def request_changes(
     taken = _take(caller, delivery_id, is_grant=True)
     if taken is None:
         return Refused(Why.NOT_FOUND)
+    flaw = decide.flaw_of(comments)
+    if flaw:
+        return Refused(Why.MALFORMED, flaw)
     seen, delivery = taken
     change = decide.request_changes(seen, delivery, judgement)
     if isinstance(change, Refused):
@@ -88,6 +95,9 @@ def reject(
     taken = _take(caller, delivery_id)
     if taken is None:
         return Refused(Why.NOT_FOUND)
+    flaw = decide.flaw_of(comments)
+    if flaw:
+        return Refused(Why.MALFORMED, flaw)
     seen, delivery = taken
     change = decide.reject(seen, delivery, judgement)
     if isinstance(change, Refused):

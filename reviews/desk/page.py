@@ -22,6 +22,7 @@ from claims.selectors import deliveries
 from claims.selectors.seen import SeenPool
 from claims.vocabulary import DeliveryState, Right
 from reviews.desk import criteria, drafts, evidence, standing
+from reviews.inbox import marks
 from reviews.shell.draw import draw
 from reviews.shell.requests import person_of
 from reviews.shell.rights import pools_of_request
@@ -123,7 +124,8 @@ def context_of(request: HttpRequest, one: Opened, asked: Asked) -> dict[str, Any
     seen = seen_evidence(one, lens_of(request), asked)
     said = one.typed if one.standing.is_open else decided_as_typed(one)
     rows = criteria.rows_of(one.acceptance, one.delivery, seen, said, one.before, one.person.pk, asked.errors)
-    earlier, later = deliveries.neighbours(one.person.pk, pools_of_request(request), one.delivery.pk)
+    seat = marks.seat_of(one.person.pk, pools_of_request(request))
+    earlier, later = deliveries.neighbours(seat, one.delivery.pk)
     return {
         "one": one,
         "delivery": one.delivery,

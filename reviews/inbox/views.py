@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.views.decorators.http import require_safe
 
 from claims.selectors import approvals, inbox
+from claims.selectors.inbox import Seat
 from claims.vocabulary import Right
 from reviews.effects.views import shown
+from reviews.inbox import marks
 from reviews.inbox.drafts import drafts_of
-from reviews.inbox.rows import row_of
+from reviews.inbox.rows import Row, row_of
 from reviews.shell.draw import draw
 from reviews.shell.requests import person_of
 from reviews.shell.rights import pool_named, pools_of_request, signed_in
@@ -19,7 +22,7 @@ from reviews.shell.rights import pool_named, pools_of_request, signed_in
 ROWS_A_BUCKET = 50
 OTHERS = 25
 HEADINGS = {
-    "must": ("Must decide", "you are the named reviewer"),
+    "must": ("Must decide", "you are the named reviewer, or their deputy today"),
     "can": ("Can decide", "you, or anyone of the group or pool"),
     "back": ("Back to you", "a new round after your request"),
 }
@@ -33,29 +36,38 @@ def start(request: HttpRequest) -> HttpResponse:
     return HttpResponseRedirect("/reviews" if reviews else "/board")
 
 
+def seat_of_request(request: HttpRequest) -> Seat:
+    """From where the person of this request looks; at one pool where the address names it."""
+    person, named = person_of(request), request.GET.get("pool")
+    pools = (pool_named(request, named),) if named else pools_of_request(request)
+    return replace(marks.seat_of(person.pk, pools), pinned=marks.pinned_by(person.pk))
+
+
 @signed_in
 @require_safe
 def page(request: HttpRequest) -> HttpResponse:
     """The inbox; asked for as a fragment it answers the buckets alone."""
-    person, wanted = person_of(request), _filter(request)
-    pool = pool_named(request, request.GET["pool"]) if request.GET.get("pool") else None
-    pools = (pool,) if pool else pools_of_request(request)
-    decided = inbox.decided_by(person.pk, pools, OTHERS)
-    buckets = [_bucket(request, name) for name in inbox.BUCKETS]
+    seat, wanted = seat_of_request(request), _filter(request)
+    decided = inbox.decided_by(seat, OTHERS)
+    buckets = [_bucket(seat, name, wanted) for name in inbox.BUCKETS]
+    asleep = _asleep(seat)
     context = {
         "buckets": [one for one in buckets if one["count"]],
         "waiting": sum(one["count"] for one in buckets),
         "oldest": min((row.delivery.delivered_at for one in buckets for row in one["rows"]), default=None),
         "wanted": wanted,
-        "asked": shown(approvals.waiting(person.pk, pools)),
+        "asked": shown(approvals.waiting(seat.person_id, seat.pools)),
         "decided": decided,
         "median": inbox.median_wait_seconds(decided),
-        "drafts": drafts_of(person.pk, pools),
-        "on_agents": inbox.on_agents(person.pk, pools, OTHERS),
-        "on_others": inbox.on_others(person.pk, pools, OTHERS),
-        "topics": " ".join(f"pool:{one.name}" for one in pools),
+        "drafts": drafts_of(seat.person_id, seat.pools),
+        "asleep": asleep,
+        "on_agents": inbox.on_agents(seat, OTHERS),
+        "on_others": inbox.on_others(seat, OTHERS),
+        "left": inbox.decided_elsewhere(seat, OTHERS),
+        "topics": " ".join(f"pool:{one.name}" for one in seat.pools),
         "query": request.GET.urlencode(),
     }
+    pool = seat.pools[0] if request.GET.get("pool") else None
     return draw(request, "inbox.html", context, partial="buckets", pool=pool)
 
 
@@ -65,29 +77,39 @@ def bucket(request: HttpRequest, bucket: str) -> HttpResponse:
     """One bucket as a list of its own, and as a fragment."""
     if bucket not in HEADINGS:
         raise Http404(f"There is no bucket {bucket}.")
-    one = _bucket(request, bucket)
-    return draw(
-        request, "inbox_bucket.html", {"one": one, "query": request.GET.urlencode()}, partial="bucket"
-    )
+    seat = seat_of_request(request)
+    context = {
+        "one": _bucket(seat, bucket, _filter(request)),
+        "left": inbox.decided_elsewhere(seat, OTHERS),
+        "topics": " ".join(f"pool:{one.name}" for one in seat.pools),
+        "query": request.GET.urlencode(),
+    }
+    return draw(request, "inbox_bucket.html", context, partial="bucket")
 
 
-def _bucket(request: HttpRequest, name: str) -> dict[str, Any]:
+def _bucket(seat: Seat, name: str, wanted: inbox.InboxFilter) -> dict[str, Any]:
     """A bucket's heading, count and first rows."""
-    person, wanted = person_of(request), _filter(request)
-    pools = pools_of_request(request)
-    if request.GET.get("pool"):
-        pools = (pool_named(request, request.GET["pool"]),)
-    rows = inbox.bucket_rows(name, person.pk, pools, wanted, ROWS_A_BUCKET)
-    count = len(rows) if len(rows) < ROWS_A_BUCKET else inbox.bucket_count(name, person.pk, pools, wanted)
+    rows = inbox.bucket_rows(name, seat, wanted, ROWS_A_BUCKET)
+    count = len(rows) if len(rows) < ROWS_A_BUCKET else inbox.bucket_count(name, seat, wanted)
     title, why = HEADINGS[name]
     return {
         "name": name,
         "title": title,
         "why": why,
         "count": count,
-        "rows": [row_of(row) for row in rows],
+        "rows": [row_of(row, seat.person_id, is_pinned=row.task_id in seat.pinned) for row in rows],
         "more": count - len(rows),
     }
+
+
+def _asleep(seat: Seat) -> list[Row]:
+    """What the person put aside until a moment, the first to come back first. One query where there is nothing."""
+    until = {key: at for key, at in marks.snoozed_until(seat.person_id).items() if at}
+    if not until:
+        return []
+    rows = inbox.put_aside(replace(seat, hidden=list(until)), OTHERS)
+    found = [row_of(row, seat.person_id, until=until[row.pk]) for row in rows]
+    return sorted(found, key=lambda row: (until[row.delivery.pk], row.delivery.pk))
 
 
 def _filter(request: HttpRequest) -> inbox.InboxFilter:

@@ -15,6 +15,7 @@ from django.urls import reverse
 from claims.selectors import badges
 from claims.selectors.seen import SeenPool
 from claims.vocabulary import Right
+from reviews.inbox import marks
 from reviews.shell.requests import person_of
 
 
@@ -45,7 +46,9 @@ def nav_of(request: HttpRequest, pools: Sequence[SeenPool], at: str = "") -> tup
 
     items = []
     if any(pool.allows(Right.REVIEWER) for pool in pools):
-        items.append(item("Reviews", reverse("reviews"), "r", badges.reviews_waiting(person.pk, pools)))
+        items.append(
+            item("Reviews", reverse("reviews"), "r", badges.reviews_waiting(marks.seat_of(person.pk, pools)))
+        )
     items.append(item("Board", reverse("board"), "b"))
     if any(pool.allows(Right.OPERATOR) for pool in pools):
         items.append(item("Operations", reverse("operations"), "o", badges.operations_waiting(pools)))

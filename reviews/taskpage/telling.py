@@ -50,7 +50,7 @@ TRIED = {
 
 SENTENCES = {
     Verb.CREATE: "{written}",
-    Verb.ADJUST: "changed how it is scheduled",
+    Verb.ADJUST: "{adjusted}",
     Verb.CLAIM: "claimed it",
     Verb.CLAIM_NEXT: "claimed it",
     Verb.RELEASE: "gave it back, {moved}",
@@ -120,6 +120,7 @@ def sentence_of(row: History) -> str:
         said=_SAID.get(body.get("said", ""), "said something"),
         permit=body.get("permit", ""),
         slot=slot,
+        adjusted=_adjusted(row),
     )
     return told if row.actor_kind != ActorKind.SYSTEM else told[:1].upper() + told[1:]
 
@@ -148,7 +149,7 @@ def hint_of(row: History) -> str:
         parts.append(str(body["held"]))
     if body.get("ended") == AttemptOutcome.FENCED:
         parts.append("its epoch had ended")
-    if row.verb == Verb.ADJUST:
+    if row.verb == Verb.ADJUST and "handedOn" not in body:
         parts += [str(name) for name in body.get("changed", body) if isinstance(name, str)]
     if row.verb == Verb.CANCEL:
         parts.append("nothing of it is accepted from here on")
@@ -178,6 +179,12 @@ def _doubted(row: History) -> list[str]:
     moved: list[dict[str, Any]] = row.body.get("effects") or []
     slots = [str(step.get("slot", "")) for step in moved if step.get("to") == "UNKNOWN"]
     return [f"the effect {slot} may have been under way: it is in doubt" for slot in slots]
+
+
+def _adjusted(row: History) -> str:
+    if "handedOn" not in row.body:
+        return "changed how it is scheduled"
+    return f"handed round {row.body.get('round', '')} on to {row.body['handedOn'].get('to', 'another reviewer')}"
 
 
 def _requeued(row: History) -> str:

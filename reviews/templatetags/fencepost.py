@@ -155,6 +155,7 @@ def decided_it(decision: Any) -> str:
 
 MARK_WORDS = {
     "STEPPED_IN": "stepped in for the named reviewer",
+    "DEPUTY": "as deputy for the named reviewer",
     "SELF_REVIEW": "reviewed an agent of their own",
     "SCOPE_VIOLATION": "an excluded file was touched",
 }

@@ -10,6 +10,7 @@ from claims.models import Approval, Membership, Task
 from claims.selectors import approvals, badges
 from claims.selectors.seen import pools_of
 from claims.vocabulary import ApprovalState, Right
+from reviews.inbox import marks
 from tests.support.effects import approvals as answers
 from tests.unit.reviews.effects.conftest import Prepared, act
 from tests.unit.reviews.world import World
@@ -132,6 +133,5 @@ def test_the_badge_counts_deliveries_and_effects_together(
 ) -> None:
     pools = pools_of(world.ines.pk)
 
-    assert (
-        badges.reviews_waiting(world.ines.pk, pools) == 3 + len(approvals.waiting(world.ines.pk, pools)) == 4
-    )
+    seat = marks.seat_of(world.ines.pk, pools)
+    assert badges.reviews_waiting(seat) == 3 + len(approvals.waiting(world.ines.pk, pools)) == 4
