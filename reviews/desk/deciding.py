@@ -18,6 +18,7 @@ from django.views.decorators.http import require_POST
 from claims import canonical, transitions
 from claims.decide import Judgement, VerdictGiven
 from claims.outcomes import Committed, Decided, Refused, Why
+from claims.selectors import deliveries
 from claims.vocabulary import State
 from reviews.desk import conflict, drafts, page
 from reviews.desk.page import Asked, Opened
@@ -71,11 +72,22 @@ def flaws_of(do: str, one: Opened) -> dict[str, str]:
         if given.word in ("not-met", "cannot-tell") and not given.note.strip():
             what = "what is not met" if given.word == "not-met" else "what is missing to tell"
             errors[f"note-{number}"] = f"Say {what}: the agent reads only this."
-    if one.standing.needs_reason and not one.typed.reason.strip():
+    if one.standing.needs_reason and not (one.typed.reason.strip() or one.standing.as_deputy):
         errors["reason"] = "Say why you step in."
+    if do == "accept" and one.standing.as_deputy and _has_excluded(one) and not _has_own_reason(one):
+        errors["reason"] = "An excluded file is touched: say why you accept it all the same."
     if do == "reject" and not one.typed.note.strip():
         errors["note"] = "Say why it is rejected."
     return errors
+
+
+def _has_excluded(one: Opened) -> bool:
+    return bool((deliveries.facts_of(one.delivery).get("scope") or {}).get("excluded"))
+
+
+def _has_own_reason(one: Opened) -> bool:
+    """Whether there are words beside those that were filled in for a deputy."""
+    return bool(one.typed.reason.replace(one.standing.as_deputy, "").strip())
 
 
 def _sent(request: HttpRequest, one: Opened, do: str) -> Outcome:
@@ -87,7 +99,7 @@ def _sent(request: HttpRequest, one: Opened, do: str) -> Outcome:
             for number, verdict in given.items()
         },
         one.typed.note,
-        one.typed.reason,
+        one.typed.reason.strip() or one.standing.as_deputy,
     )
     digest = canonical.digest(
         {

@@ -18,7 +18,7 @@ from django.urls import reverse
 
 from claims.canonical import Item
 from claims.models import Delivery
-from claims.selectors import deliveries
+from claims.selectors import deliveries, deputies
 from claims.selectors.seen import SeenPool
 from claims.vocabulary import DeliveryState, Right
 from reviews.desk import criteria, drafts, evidence, standing
@@ -74,7 +74,10 @@ class Opened:
         )
         is_barred = not self.pool.allows(Right.REVIEWER) or self.person.pk in self.delivery.makers
         others = deliveries.reviewers_of(self.pool.id, self.delivery.makers) if is_barred else ()
-        return standing.standing_of(self.delivery, self.pool, self.person.pk, groups, others)
+        named = self.delivery.task.reviewer_id
+        is_another = named is not None and named != self.person.pk and self.pool.allows(Right.REVIEWER)
+        away = deputies.today(self.person.pk, named, self.pool.id) if is_another else None
+        return standing.standing_of(self.delivery, self.pool, self.person.pk, groups, others, away)
 
     @cached_property
     def before(self) -> criteria.Before | None:

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from reviews.inbox import acting, preview, views
+from reviews.inbox import acting, deputy, preview, views
 
 urlpatterns = [
     path("reviews", views.page, name="reviews"),
@@ -11,4 +11,5 @@ urlpatterns = [
     path("reviews/preview/<uuid:delivery>", preview.preview, name="reviews-preview"),
     path("reviews/snooze/<uuid:delivery>", acting.snooze, name="reviews-snooze"),
     path("reviews/hand-on/<uuid:delivery>", acting.hand_on, name="reviews-hand-on"),
+    path("account/deputy", deputy.deputy, name="deputy"),
 ]
