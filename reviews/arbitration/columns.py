@@ -15,6 +15,7 @@ from claims.selectors.costs import Costs, Sum
 from claims.selectors.provenance import Rival
 from claims.selectors.seen import SeenPool
 from claims.vocabulary import DeliveryState, Gate, State
+from reviews.desk.evidence import Flag, flags_of
 from reviews.taskpage.changing import costs_of
 
 DELIVERED = {
@@ -43,7 +44,7 @@ class Column:
     cost: str
     added: int | None
     removed: int | None
-    flags: Sequence[str]
+    flags: Sequence[Flag]
     why_not: str
     is_old_epoch: bool
 
@@ -124,11 +125,16 @@ def why_not(task: Task, pool: SeenPool, rival: Rival) -> str:
 
 def _totals(rival: Rival) -> Mapping[str, Any]:
     """Lines added and removed, as the server counted them when it was delivered."""
-    facts = rival.delivery.facts if rival.delivery and isinstance(rival.delivery.facts, dict) else {}
-    totals = facts.get("diff")
+    totals = _facts(rival).get("diff")
     return totals if isinstance(totals, dict) else {}
 
 
-def _flags(rival: Rival) -> list[str]:
-    facts = rival.delivery.facts if rival.delivery and isinstance(rival.delivery.facts, dict) else {}
-    return [str(flag.get("text", "")) for flag in facts.get("flags") or [] if isinstance(flag, dict)]
+def _flags(rival: Rival) -> list[Flag]:
+    """What is weak about a delivery, as its decision page says it; nothing was looked at where there is none."""
+    if rival.delivery is None:
+        return []
+    return flags_of(_facts(rival), rival.items, rival.delivery.summary)
+
+
+def _facts(rival: Rival) -> Mapping[str, Any]:
+    return rival.delivery.facts if rival.delivery and isinstance(rival.delivery.facts, dict) else {}

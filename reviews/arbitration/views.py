@@ -16,7 +16,7 @@ from claims.models import Task
 from claims.selectors import provenance, tasks
 from claims.selectors.provenance import Rival
 from claims.selectors.seen import SeenPool
-from claims.vocabulary import Right, State
+from claims.vocabulary import DeliveryState, Right, State
 from reviews.arbitration import beside, columns
 from reviews.shell.draw import draw
 from reviews.shell.rights import pools_of_request, signed_in
@@ -68,13 +68,21 @@ def _deciding(task: Task, pool: SeenPool, rivals: Sequence[Rival]) -> dict[str, 
 
 
 def pair_of(rivals: Sequence[Rival], first: str, second: str) -> tuple[Rival, Rival] | None:
-    """The two whose diffs are laid beside each other: those that are named, else the newest two."""
+    """The two whose diffs are laid beside each other: those that are named, else the newest two rivals.
+
+    A round that was sent back comes after the others: the next round went on from it.
+    """
     able = [rival for rival in rivals if beside.has_diff(rival)]
     if len(able) < 2:
         return None
+    able.sort(key=_was_sent_back)
     named = {str(rival.generation): rival for rival in able}
     left = named.get(first) or next(rival for rival in able if str(rival.generation) != second)
     right = named.get(second)
     if right is None or right is left:
         right = next(rival for rival in able if rival is not left)
     return left, right
+
+
+def _was_sent_back(rival: Rival) -> bool:
+    return rival.delivery is not None and rival.delivery.state == DeliveryState.CHANGES_REQUESTED

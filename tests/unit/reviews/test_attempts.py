@@ -283,3 +283,27 @@ def test_the_page_asks_the_database_a_fixed_number_of_times(
 
     with django_assert_num_queries(QUERIES):
         page_of(ines, scene.task)
+
+
+def test_the_decision_page_and_the_task_lead_to_other_evidence(ines: Client, scene: Scene) -> None:
+    link = f'href="/tasks/{scene.task}/attempts">1 other attempt has evidence</a>'
+    for address in (f"/reviews/{scene.delivery.pk}", f"/tasks/{scene.task}/spec"):
+        assert link in ines.get(address).content.decode()
+
+
+def test_a_round_that_was_sent_back_is_no_other_evidence_for_the_next_one(ines: Client, world: World) -> None:
+    first = world.delivered("Dunning", reviewer="ines")
+    world.send_back(first, world.ines)
+    second = world.deliver(first.task, deliveries.next_fence(first.task))
+
+    assert "/attempts" not in ines.get(f"/reviews/{second.pk}").content.decode()
+
+
+def test_of_an_open_task_the_page_says_how_many_attempts_left_evidence(ines: Client, world: World) -> None:
+    task = world.write("Dunning")
+    lost = world.claim(task, "agent-3")
+    world.run_out(task)
+    world.release_quiet(task)
+    stage_late(world, lost)
+
+    assert ">1 attempt has evidence</a>" in ines.get(f"/tasks/{task}/spec").content.decode()

@@ -109,3 +109,11 @@ def test_the_page_asks_the_database_a_fixed_number_of_times(
 
     with django_assert_num_queries(QUERIES):
         ines.get(f"/tasks/{tasks['done']}/record")
+
+
+def test_the_page_of_a_done_task_leads_to_its_record_and_no_other_does(ines: Client, tasks: Tasks) -> None:
+    link = 'href="/tasks/{}/record"'
+    assert link.format(tasks["done"]) in ines.get(f"/tasks/{tasks['done']}/spec").content.decode()
+    assert (
+        link.format(tasks["delivered"]) not in ines.get(f"/tasks/{tasks['delivered']}/spec").content.decode()
+    )

@@ -11,7 +11,7 @@ from claims.models import Delivery, Pool, Task
 from tests.support import deliveries
 from tests.unit.reviews.world import World
 
-QUERIES_OF_A_FIRST_ROUND = 17
+QUERIES_OF_A_FIRST_ROUND = 18
 
 
 def body_of(client: Client, address: str) -> str:
