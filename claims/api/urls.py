@@ -8,14 +8,14 @@ import orjson
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.urls import URLPattern, URLResolver, path, re_path
 
-from claims.api import attempts, effects, files, granting, preparing, reads
+from claims.api import attempts, effects, files, granting, preparing, reads, records
 from claims.api.application import api
 from claims.api.door import request_id_of
 from claims.api.openapi import document
 from claims.api.problems import fault, refuse
 from claims.outcomes import Refused, Why
 
-__all__ = ["attempts", "effects", "files", "granting", "preparing", "reads", "urlpatterns"]
+__all__ = ["attempts", "effects", "files", "granting", "preparing", "reads", "records", "urlpatterns"]
 
 
 @lru_cache(maxsize=1)

@@ -151,6 +151,7 @@ ROUTES = [
     ("GET", "/tasks/{task}"),
     ("GET", "/tasks/{task}/history"),
     ("GET", "/tasks/{task}/refusals"),
+    ("GET", "/tasks/{task}/record"),
     ("POST", "/tasks/{task}/claim"),
     ("GET", "/attempts/{attempt}"),
     ("POST", "/attempts/{attempt}/renew"),

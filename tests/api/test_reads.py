@@ -231,7 +231,7 @@ def test_the_openapi_document_names_every_call_and_no_other(nobody: Caller) -> N
 
 PATHS = [
     "/whoami", "/pools/{pool}", "/pools/{pool}/claim-next", "/tasks", "/tasks/{task_id}", "/tasks/{task_id}/history",
-    "/tasks/{task_id}/refusals", "/tasks/{task_id}/adjust", "/tasks/{task_id}/revise", "/tasks/{task_id}/cancel",
+    "/tasks/{task_id}/refusals", "/tasks/{task_id}/record", "/tasks/{task_id}/adjust", "/tasks/{task_id}/revise", "/tasks/{task_id}/cancel",
     "/tasks/{task_id}/acknowledge", "/tasks/{task_id}/claim", "/attempts/mine", "/attempts/{attempt_id}",
     "/attempts/{attempt_id}/renew", "/attempts/{attempt_id}/progress", "/attempts/{attempt_id}/release", "/attempts/{attempt_id}/fail",
     "/attempts/{attempt_id}/accept-tool", "/attempts/{attempt_id}/effects", "/attempts/{attempt_id}/stage",
