@@ -1,7 +1,7 @@
 """Two attempts' diffs beside each other, file by file. Each side is drawn as the decision page draws it.
 
-Promises: a file that both change alike is said once and not drawn; what is drawn is bounded, and what
-is left out is counted.
+Promises: a file that both change alike is said once and not drawn; what is compared and drawn for one
+page is bounded, what waits has an address of its own, and what is left out is counted.
 """
 
 from __future__ import annotations
@@ -13,13 +13,15 @@ from django.utils.safestring import SafeString
 
 from claims.selectors.provenance import Rival
 from reviews.desk import evidence, reading
-from reviews.desk.evidence.diffing import FILE_BYTES, Entry
+from reviews.desk.evidence.diffing import FILE_BYTES, LARGEST_FILE, Entry
 from reviews.desk.viewers.interdiff import between
 from reviews.desk.viewers.patch import Hunk
 
 FILES_BESIDE = 30
-ROWS_BESIDE = 1_500
-"""Changed lines of both sides that are drawn for one page."""
+LINES_BESIDE = 400
+"""Changed lines of both sides that are drawn with the page; a file beyond them waits at its own address."""
+LINES_COMPARED = 2_500
+"""Changed lines of both sides that are compared for one page, some 50 ms of work."""
 ABSENT = "Leaves this file alone."
 
 
@@ -37,11 +39,11 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One file in both; ``is_same``: the two change it alike."""
+    """One file in both. ``waits``: it is drawn at an address of its own."""
 
     path: str
     sides: tuple[Side, Side]
-    is_same: bool = False
+    waits: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +64,11 @@ class _Diff:
     files: dict[str, Entry]
 
 
-def beside(one: Rival, other: Rival) -> Beside:
-    """The diffs of two attempts."""
+def beside(one: Rival, other: Rival, path: str = "") -> Beside:
+    """The diffs of two attempts; of one file alone where ``path`` names one."""
     try:
         left, right = _diff(one), _diff(other)
-        return _pairs(left, right)
+        return _only(left, right, path) if path else _pairs(left, right)
     except reading.Missing:
         return Beside(thin="The evidence storage does not have the bytes of one of the two any more.")
 
@@ -83,22 +85,40 @@ def _diff(rival: Rival) -> _Diff:
     return _Diff(tuple(item.sha256 for item in diffs), {entry.path: entry for entry in entries})
 
 
+def _only(left: _Diff, right: _Diff, path: str) -> Beside:
+    mine, theirs = left.files.get(path), right.files.get(path)
+    if mine is None and theirs is None:
+        return Beside(thin=f"Neither of the two changes {path}.")
+    return Beside((_pair(path, left, mine, right, theirs, draws=True),))
+
+
 def _pairs(left: _Diff, right: _Diff) -> Beside:
+    paths = [*left.files, *(path for path in right.files if path not in left.files)]
+    if left.digests == right.digests:
+        return Beside(same=len(paths))
     found: list[Pair] = []
-    rows, same, left_out = ROWS_BESIDE, 0, 0
-    for path in [*left.files, *(path for path in right.files if path not in left.files)]:
+    compared, lines, same = LINES_COMPARED, LINES_BESIDE, 0
+    for at, path in enumerate(paths):
         mine, theirs = left.files.get(path), right.files.get(path)
         changed = sum(entry.changed for entry in (mine, theirs) if entry)
-        if mine and theirs and _alike(left, mine, right, theirs):
-            same += 1
-            continue
-        if len(found) >= FILES_BESIDE:
-            left_out += 1
-            continue
-        draws = changed <= rows
-        rows -= changed if draws else 0
-        found.append(Pair(path, (_side(left, mine, 0, draws=draws), _side(right, theirs, 1, draws=draws))))
-    return Beside(tuple(found), same, left_out)
+        if mine and theirs:
+            compared -= changed
+            if compared >= 0 and _alike(left, mine, right, theirs):
+                same += 1
+                continue
+        if len(found) >= FILES_BESIDE or compared < 0:
+            return Beside(tuple(found), same, len(paths) - at)
+        draws = changed <= lines and not any(entry.is_large for entry in (mine, theirs) if entry)
+        lines -= changed if draws else 0
+        found.append(_pair(path, left, mine, right, theirs, draws=draws))
+    return Beside(tuple(found), same)
+
+
+def _pair(
+    path: str, left: _Diff, mine: Entry | None, right: _Diff, theirs: Entry | None, *, draws: bool
+) -> Pair:
+    sides = (_side(left, mine, 0, draws=draws), _side(right, theirs, 1, draws=draws))
+    return Pair(path, sides, waits=not draws)
 
 
 def _alike(left: _Diff, mine: Entry, right: _Diff, theirs: Entry) -> bool:
@@ -121,10 +141,10 @@ def _side(diff: _Diff, entry: Entry | None, side: int, *, draws: bool) -> Side:
     plain = Side(entry.added, entry.removed, entry.standing)
     if entry.is_binary:
         return _noted(plain, "A binary file: its bytes are not drawn.")
-    if entry.is_large or not draws:
-        return _noted(
-            plain, f"{entry.changed:,} changed lines: too many to draw here. Download the diff to read them."
-        )
+    if not draws:
+        return _noted(plain, f"{entry.changed:,} changed lines.")
+    if entry.size > LARGEST_FILE:
+        return _noted(plain, "Too large to draw. Download the diff to read it.")
     # An id of the page names one line: the sides take turns with the indexes.
     asked = reading.AskedFile(
         diff.digests[entry.source], entry.start, entry.size, 2 * entry.index + side, entry.path

@@ -37,6 +37,7 @@ def drawn(request: HttpRequest, task: Task, told: Told | None = None, status: in
     """The attempts as they are now, with what a refused adoption left to say."""
     pool = next(pool for pool in pools_of_request(request) if pool.id == task.pool_id)
     rivals, more = provenance.rivals(task.pk)
+    path = request.GET.get("path", "").replace("\0", "")[:1_000]
     pair = pair_of(rivals, request.GET.get("a", ""), request.GET.get("b", ""))
     context = {
         "task": task,
@@ -46,7 +47,8 @@ def drawn(request: HttpRequest, task: Task, told: Told | None = None, status: in
         "more": more,
         "comparable": [rival for rival in rivals if beside.has_diff(rival)],
         "pair": pair,
-        "beside": beside.beside(*pair) if pair else None,
+        "beside": beside.beside(*pair, path) if pair else None,
+        "path": path,
         "key": request.POST.get("key") or str(uuid4()),
         **_deciding(task, pool, rivals),
     }

@@ -307,3 +307,38 @@ def test_of_an_open_task_the_page_says_how_many_attempts_left_evidence(ines: Cli
     stage_late(world, lost)
 
     assert ">1 attempt has evidence</a>" in ines.get(f"/tasks/{task}/spec").content.decode()
+
+
+def changed(path: str, lines: int, word: str) -> str:
+    body = "".join(f"-old({number})\n+new({number})  # {word}\n" for number in range(lines // 2))
+    return f"diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n@@ -1,{lines // 2} +1,{lines // 2} @@\n{body}"
+
+
+@pytest.mark.parametrize(("files", "lines"), [(12, 4_168), (500, 100), (2_000, 24)])
+def test_two_diffs_of_fifty_thousand_lines_are_compared_and_drawn_within_bounds(
+    ines: Client, world: World, files: int, lines: int
+) -> None:
+    one, other = (
+        "".join(changed(f"app/part{number}/file.py", lines, word) for number in range(files)).encode()
+        for word in ("one", "other")
+    )
+    task = deliveries.new_task(world.billing, reviewer="ines")
+    lost = world.claim(task, "agent-3")
+    world.run_out(task)
+    world.release_quiet(task)
+    deliveries.deliver(task, world.agents["agent-7"], items=[deliveries.item("diff", "diff", one, (1,))])
+    stage_late(world, lost, other)
+
+    answer = ines.get(f"/tasks/{task}/attempts")
+    body = unescape(answer.content.decode()).replace("\xa0", " ")
+
+    assert len(answer.content) < 400_000
+    assert "not compared, to keep this page quick" in body
+    alone = page_of(ines, task, "?path=app/part0/file.py")
+    assert "# one" in alone
+    assert "# other" in alone
+    assert "All files" in alone
+
+
+def test_a_file_that_neither_changes_is_said(ines: Client, scene: Scene) -> None:
+    assert "Neither of the two changes no/such.py." in page_of(ines, scene.task, "?path=no/such.py")
