@@ -20,7 +20,7 @@ from config.up.servers import Valkey, kept_secret
 from config.up.supervisor import Failed, Stopped, Supervisor
 
 INNER = "--inner"
-STEPS = ("library", "http", "pools", "live", "wal")
+STEPS = ("wal", "library", "http", "pools", "live")
 WRK_INSTALL = "apt-get install --yes --no-install-recommends wrk"
 PATIENT = {"FENCEPOST_STATEMENT_TIMEOUT_MS": "600000", "FENCEPOST_IDLE_TRANSACTION_TIMEOUT_MS": "600000"}
 NEEDS_WRK = {"http", "live"}

@@ -7,10 +7,7 @@ is asked for again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any
 
 import psycopg
@@ -25,29 +22,35 @@ _LEAN = (
 _own_transaction: ContextVar[str | None] = ContextVar("own_transaction", default=None)
 
 
-@dataclass(slots=True)
 class Watch:
-    """``is_unreplicated``: PostgreSQL warned that it stopped waiting for its standby."""
+    """Listens to what PostgreSQL says while it commits, inside a ``with``.
 
-    is_unreplicated: bool = False
+    ``is_unreplicated``: it warned that it stopped waiting for its standby.
+    """
 
-    def hear(self, notice: psycopg.errors.Diagnostic) -> None:
+    __slots__ = ("_raw", "is_unreplicated")
+
+    def __init__(self, raw: psycopg.Connection[Any]) -> None:
+        self._raw = raw
+        self.is_unreplicated = False
+
+    def __enter__(self) -> Watch:
+        self._raw.add_notice_handler(self._hear)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._raw.remove_notice_handler(self._hear)
+
+    def _hear(self, notice: psycopg.errors.Diagnostic) -> None:
         """Take note of one notice. The source function is the same in every language."""
         if notice.source_function == _SYNC_WAIT:
             self.is_unreplicated = True
 
 
-@contextmanager
-def watched() -> Iterator[Watch]:
-    """Listen to what PostgreSQL says while it commits."""
+def watched() -> Watch:
+    """A watch on this thread's connection."""
     connection.ensure_connection()
-    raw: psycopg.Connection[Any] = connection.connection
-    watch = Watch()
-    raw.add_notice_handler(watch.hear)
-    try:
-        yield watch
-    finally:
-        raw.remove_notice_handler(watch.hear)
+    return Watch(connection.connection)
 
 
 def begin() -> None:

@@ -17,7 +17,7 @@ from django.db import OperationalError, connection
 
 from claims.callers import Caller
 from claims.fences import Fence
-from claims.kernel import fate, wire
+from claims.kernel import wire
 from claims.kernel.keys import holder_of, lock_number
 from claims.kernel.running import CommitLost, unknown, was_cut_off
 from claims.models.columns import new_id
@@ -96,8 +96,7 @@ def _ask(verb: Verb, function: LiteralString, *values: object) -> Any:
     PostgreSQL stopped waiting for a standby.
     """
     try:
-        with fate.watched() as watch:
-            answer = wire.ask(function, *values)
+        answer = wire.ask(function, *values)
     except OperationalError as error:
         state = getattr(error.__cause__, "sqlstate", None)
         if state in _WAITED and not connection.in_atomic_block:
@@ -105,6 +104,6 @@ def _ask(verb: Verb, function: LiteralString, *values: object) -> Any:
         if was_cut_off(error):
             return unknown(verb, error)
         raise
-    if watch.is_unreplicated:
-        return unknown(verb, CommitLost("the wait for the standby was cancelled", answer))
-    return None if answer is None else orjson.loads(answer)
+    if answer.is_unreplicated:
+        return unknown(verb, CommitLost("the wait for the standby was cancelled", answer.text))
+    return None if answer.text is None else orjson.loads(answer.text)

@@ -6,6 +6,7 @@ looked at again before anything is said 5 s or more after the last look; a page 
 
 from __future__ import annotations
 
+import asyncio
 import time
 from importlib import import_module
 from types import SimpleNamespace
@@ -15,6 +16,7 @@ from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncJsonWebsocketConsumer
 from django.conf import settings
 from django.contrib.auth import get_user
+from django.db import DatabaseError
 from django.utils import timezone
 from redis.exceptions import RedisError
 
@@ -26,6 +28,8 @@ SIGNED_OUT = 4401
 TOLD_TOO_MUCH = 1008
 TRY_LATER = 1013
 RECHECK_SECONDS = 5.0
+GATHER_SECONDS = 0.02
+"""How long a hint waits for those of other pools that the relay sent in the same round."""
 
 
 class LiveConsumer(AsyncJsonWebsocketConsumer):
@@ -33,6 +37,11 @@ class LiveConsumer(AsyncJsonWebsocketConsumer):
 
     pools: dict[int, str]
     checked_at: float
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.waiting: list[dict[str, Any]] = []
+        self.telling: asyncio.Task[None] | None = None
 
     async def connect(self) -> None:
         """Accept, join the groups of the person's pools, say how far each pool is."""
@@ -54,6 +63,8 @@ class LiveConsumer(AsyncJsonWebsocketConsumer):
 
     async def disconnect(self, code: int) -> None:
         """Leave every group; a layer that is away has forgotten them already."""
+        if self.telling is not None:
+            self.telling.cancel()
         try:
             await self.channel_layer.group_discard(EVERYBODY, self.channel_name)
             await self._join({})
@@ -67,18 +78,28 @@ class LiveConsumer(AsyncJsonWebsocketConsumer):
         await self.close(TOLD_TOO_MUCH)
 
     async def live_hints(self, message: dict[str, Any]) -> None:
-        """Hints of one pool, as the relay sends them."""
-        if not await self._may_hear():
+        """Hints of one pool, as the relay sends them; what comes together goes to the page in one frame."""
+        self.waiting.append(message)
+        if self.telling is None or self.telling.done():
+            self.telling = asyncio.create_task(self._tell())
+
+    async def _tell(self) -> None:
+        await asyncio.sleep(GATHER_SECONDS)
+        waiting, self.waiting = self.waiting, []
+        try:
+            if not await self._may_hear():
+                return
+        except (RedisError, OSError, DatabaseError):
+            await self.close(TRY_LATER)
             return
-        if message["pool"] in self.pools.values():
-            await self._say(
-                {
-                    "type": "hints",
-                    "pool": message["pool"],
-                    "sequence": message["sequence"],
-                    "hints": message["hints"],
-                }
-            )
+        names = set(self.pools.values())
+        mine = [message for message in waiting if message["pool"] in names]
+        if mine:
+            sequences: dict[str, int] = {}
+            for message in mine:
+                sequences[message["pool"]] = max(message["sequence"], sequences.get(message["pool"], 0))
+            hints = [hint for message in mine for hint in message["hints"]]
+            await self._say({"type": "hints", "sequences": sequences, "hints": hints})
 
     async def live_beat(self, message: dict[str, Any]) -> None:
         """The relay's heartbeat, with the numbers of this person's pools only."""

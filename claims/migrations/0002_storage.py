@@ -10,7 +10,7 @@ CREATE SEQUENCE claims_scheduler_epoch START WITH 1;
 ROOM = """
 ALTER TABLE claims_task SET (fillfactor = 80);
 ALTER TABLE claims_attempt SET (fillfactor = 85);
-ALTER TABLE claims_lease SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
+ALTER TABLE claims_lease SET (fillfactor = 90, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 """
 
 NO_ROOM = """

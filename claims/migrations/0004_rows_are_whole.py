@@ -99,6 +99,26 @@ class Migration(migrations.Migration):
             model_name='task',
             name='identity_is_fixed',
         ),
+        pgtrigger.migrations.RemoveTrigger(
+            model_name='attempt',
+            name='grant_is_fixed',
+        ),
+        pgtrigger.migrations.RemoveTrigger(
+            model_name='attempt',
+            name='ended_once',
+        ),
+        pgtrigger.migrations.RemoveTrigger(
+            model_name='attempt',
+            name='progress_was_validated',
+        ),
+        pgtrigger.migrations.RemoveTrigger(
+            model_name='lease',
+            name='lease_generation_only_rises',
+        ),
+        pgtrigger.migrations.RemoveTrigger(
+            model_name='lease',
+            name='renewal_was_validated',
+        ),
         migrations.RemoveConstraint(
             model_name='attempt',
             name='attempt_outcome_is_a_word',
@@ -154,6 +174,14 @@ class Migration(migrations.Migration):
         pgtrigger.migrations.AddTrigger(
             model_name='task',
             trigger=pgtrigger.compiler.Trigger(name='guarded', sql=pgtrigger.compiler.UpsertTriggerSql(func="IF NEW.attempt_id IS DISTINCT FROM OLD.attempt_id AND NEW.claim_generation <> OLD.claim_generation + 1 THEN RAISE EXCEPTION 'a grant or a loss of authority raises the claim generation by one (claim.v1 section 2)' USING ERRCODE = 'check_violation'; END IF; IF NEW.state <> OLD.state AND OLD.state IN ('CANCELLED', 'DONE', 'SUPERSEDED') AND NOT (OLD.state = 'CANCELLED' AND NEW.state = 'SUPERSEDED') THEN RAISE EXCEPTION 'a final state is never left (claim.v1 section 2)' USING ERRCODE = 'check_violation'; END IF; IF NEW.id <> OLD.id OR NEW.number <> OLD.number OR NEW.pool_id <> OLD.pool_id OR NEW.lineage_id <> OLD.lineage_id OR NEW.revision <> OLD.revision OR (NEW.input_digest IS DISTINCT FROM OLD.input_digest AND OLD.input_digest IS NOT NULL) OR (NEW.result_commit_id IS DISTINCT FROM OLD.result_commit_id AND OLD.result_commit_id IS NOT NULL) THEN RAISE EXCEPTION 'the identity, the input digest and the canonical commit of a task are fixed (claim.v1 section 1)' USING ERRCODE = 'check_violation'; END IF; IF NEW.claim_generation < OLD.claim_generation OR NEW.cancel_generation < OLD.cancel_generation THEN RAISE EXCEPTION 'a claim or cancel generation never falls (claim.v1 section 1)' USING ERRCODE = 'check_violation'; END IF; IF NEW.state_version <> OLD.state_version + 1 OR NEW.history_hash = OLD.history_hash THEN RAISE EXCEPTION 'every change of a task raises its state version by one and extends its history (claim.v1 section 3)' USING ERRCODE = 'check_violation'; END IF; RETURN NEW;", hash='d4d076c58cc8229273e0980ca5348cf20eadfe59', operation='UPDATE', pgid='pgtrigger_guarded_ddd6d', table='claims_task', when='BEFORE')),
+        ),
+        pgtrigger.migrations.AddTrigger(
+            model_name='attempt',
+            trigger=pgtrigger.compiler.Trigger(name='guarded', sql=pgtrigger.compiler.UpsertTriggerSql(func="IF NEW.id <> OLD.id OR NEW.task_id <> OLD.task_id OR NEW.agent_id <> OLD.agent_id OR NEW.owner_id <> OLD.owner_id OR NEW.claim_generation <> OLD.claim_generation OR NEW.scheduler_epoch <> OLD.scheduler_epoch OR NEW.cancel_generation <> OLD.cancel_generation THEN RAISE EXCEPTION 'what an attempt was granted is fixed (claim.v1 section 1)' USING ERRCODE = 'check_violation'; END IF; IF OLD.outcome IS NOT NULL AND NEW.outcome IS DISTINCT FROM OLD.outcome AND NOT (OLD.outcome = 'DELIVERED' AND NEW.outcome IN ('COMMITTED', 'FENCED', 'CANCELLED', 'SUPERSEDED')) THEN RAISE EXCEPTION 'an attempt ends once (claim.v1 section 2)' USING ERRCODE = 'check_violation'; END IF; IF NEW.noted_at IS DISTINCT FROM OLD.noted_at AND NEW.noted_under IS NULL THEN RAISE EXCEPTION 'progress is written with what its fence was compared with (claim.v1 section 1)' USING ERRCODE = 'check_violation'; END IF; RETURN NEW;", hash='8b9879dbcc8b1af425a4eda97b8f807b8ef45cce', operation='UPDATE', pgid='pgtrigger_guarded_e160b', table='claims_attempt', when='AFTER')),
+        ),
+        pgtrigger.migrations.AddTrigger(
+            model_name='lease',
+            trigger=pgtrigger.compiler.Trigger(name='guarded', sql=pgtrigger.compiler.UpsertTriggerSql(func="IF NEW.claim_generation < OLD.claim_generation OR (NEW.attempt_id <> OLD.attempt_id AND NEW.claim_generation = OLD.claim_generation) THEN RAISE EXCEPTION 'a lease passes to a newer grant only (claim.v1 section 1)' USING ERRCODE = 'check_violation'; END IF; IF NEW.renewals > OLD.renewals AND NEW.renewed_under IS NULL THEN RAISE EXCEPTION 'a renewal is written with what its fence was compared with (claim.v1 section 1)' USING ERRCODE = 'check_violation'; END IF; RETURN NEW;", hash='5bb9b9402c25fd2f802e900c7941a0d80d0368a8', operation='UPDATE', pgid='pgtrigger_guarded_d4a73', table='claims_lease', when='AFTER')),
         ),
         migrations.AddConstraint(
             model_name='attempt',

@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from claims.models.columns import loose, new_id, whole, word
-from claims.models.triggers import append_only, guard, never_deleted, refuse_when
+from claims.models.triggers import append_only, guard, never_deleted
 from claims.vocabulary import FINAL, AttemptOutcome, ReclaimPolicy, ReviewPolicy, State
 
 _WORDS = ", ".join(f"'{state}'" for state in sorted(FINAL))
@@ -154,27 +154,29 @@ class Lease(models.Model):
     attempt_id = models.UUIDField()
     agent = loose("claims.Agent")
     claim_generation = models.BigIntegerField()
-    ttl_seconds = models.IntegerField()
     window_ends_at = models.DateTimeField()
-    # What a renewal writes stands together, so that the log holds only that.
+    # What a renewal writes stands together, without gaps, so that the log holds only that.
     expires_at = models.DateTimeField()
-    renewals = models.IntegerField(default=0)
     renewed_at = models.DateTimeField(null=True)
+    renewals = models.IntegerField(default=0)
+    ttl_seconds = models.IntegerField()
     nudged_at = models.DateTimeField(null=True)
     extended_at = models.DateTimeField(null=True)
     renewed_under = models.CharField(max_length=70, null=True)  # noqa: DJ001 - none before a renewal
 
     class Meta:
         triggers = [
-            refuse_when(
-                "lease_generation_only_rises",
-                "NEW.claim_generation < OLD.claim_generation OR (NEW.attempt_id <> OLD.attempt_id AND NEW.claim_generation = OLD.claim_generation)",
-                "a lease passes to a newer grant only (claim.v1 section 1)",
-            ),
-            refuse_when(
-                "renewal_was_validated",
-                "NEW.renewals > OLD.renewals AND NEW.renewed_under IS NULL",
-                "a renewal is written with what its fence was compared with (claim.v1 section 1)",
+            guard(
+                {
+                    "a lease passes to a newer grant only (claim.v1 section 1)": (
+                        "NEW.claim_generation < OLD.claim_generation"
+                        " OR (NEW.attempt_id <> OLD.attempt_id AND NEW.claim_generation = OLD.claim_generation)"
+                    ),
+                    "a renewal is written with what its fence was compared with (claim.v1 section 1)": (
+                        "NEW.renewals > OLD.renewals AND NEW.renewed_under IS NULL"
+                    ),
+                },
+                is_locked=False,
             ),
         ]
 
@@ -209,23 +211,22 @@ class Attempt(models.Model):
             models.UniqueConstraint(fields=["task", "claim_generation"], name="attempt_one_a_generation"),
         ]
         triggers = [
-            refuse_when(
-                "grant_is_fixed",
-                "NEW.id <> OLD.id OR NEW.task_id <> OLD.task_id OR NEW.agent_id <> OLD.agent_id OR NEW.owner_id <> OLD.owner_id"
-                " OR NEW.claim_generation <> OLD.claim_generation OR NEW.scheduler_epoch <> OLD.scheduler_epoch"
-                " OR NEW.cancel_generation <> OLD.cancel_generation",
-                "what an attempt was granted is fixed (claim.v1 section 1)",
-            ),
-            refuse_when(
-                "ended_once",
-                "OLD.outcome IS NOT NULL AND NEW.outcome IS DISTINCT FROM OLD.outcome"
-                " AND NOT (OLD.outcome = 'DELIVERED' AND NEW.outcome IN ('COMMITTED', 'FENCED', 'CANCELLED', 'SUPERSEDED'))",
-                "an attempt ends once (claim.v1 section 2)",
-            ),
-            refuse_when(
-                "progress_was_validated",
-                "NEW.noted_at IS DISTINCT FROM OLD.noted_at AND NEW.noted_under IS NULL",
-                "progress is written with what its fence was compared with (claim.v1 section 1)",
+            guard(
+                {
+                    "what an attempt was granted is fixed (claim.v1 section 1)": (
+                        "NEW.id <> OLD.id OR NEW.task_id <> OLD.task_id OR NEW.agent_id <> OLD.agent_id OR NEW.owner_id <> OLD.owner_id"
+                        " OR NEW.claim_generation <> OLD.claim_generation OR NEW.scheduler_epoch <> OLD.scheduler_epoch"
+                        " OR NEW.cancel_generation <> OLD.cancel_generation"
+                    ),
+                    "an attempt ends once (claim.v1 section 2)": (
+                        "OLD.outcome IS NOT NULL AND NEW.outcome IS DISTINCT FROM OLD.outcome"
+                        " AND NOT (OLD.outcome = 'DELIVERED' AND NEW.outcome IN ('COMMITTED', 'FENCED', 'CANCELLED', 'SUPERSEDED'))"
+                    ),
+                    "progress is written with what its fence was compared with (claim.v1 section 1)": (
+                        "NEW.noted_at IS DISTINCT FROM OLD.noted_at AND NEW.noted_under IS NULL"
+                    ),
+                },
+                is_locked=False,
             ),
             never_deleted("an attempt"),
         ]

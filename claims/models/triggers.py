@@ -29,16 +29,15 @@ def refuse_when(name: str, condition: str, sentence: str, *, is_locked: bool = F
     )
 
 
-def guard(rules: dict[str, str]) -> pgtrigger.Trigger:
+def guard(rules: dict[str, str], *, is_locked: bool = True) -> pgtrigger.Trigger:
     """Refuse an UPDATE for which a condition (SQL over OLD and NEW) holds, with that condition's sentence.
 
     One function for all of a table's rules: the plan of a function is kept, while the condition
-    of a trigger is parsed again for each statement. It comes before the row, which is free where
-    every writer holds the row's lock, and speaks before the CHECKs do.
+    of a trigger is parsed again for each statement. When it comes is as for ``refuse_when``.
     """
     return pgtrigger.Trigger(
         name="guarded",
-        when=pgtrigger.Before,
+        when=pgtrigger.Before if is_locked else pgtrigger.After,
         operation=pgtrigger.Update,
         func=" ".join(
             f"IF {condition} THEN {_refuse(sentence)} END IF;" for sentence, condition in rules.items()

@@ -45,7 +45,7 @@ function receive(message) {
   if (dot.dataset.state !== "live") show("live");
   stamp(message.at);
   if (message.type === "hints") {
-    missed({ [message.pool]: message.sequence });
+    missed(message.sequences);
     emit({ hints: message.hints });
   } else if (missed(message.sequences) || wasPaused) {
     emit({ all: true });

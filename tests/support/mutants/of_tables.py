@@ -13,9 +13,9 @@ def _trigger(trigger: str, says: str, tests: tuple[str, ...] = GUARDS) -> Mutant
     return Mutant(f"guard-{trigger.replace('_', '-')}", says, TABLES, old, f"{old}'WHEN (false)' or ", tests)
 
 
-def _guard(name: str, says: str, condition: str) -> Mutant:
-    """One rule of the function that guards every change of a task."""
-    return Mutant(f"guard-{name}", says, ROWS, f"IF {condition} THEN", "IF false THEN", GUARDS)
+def _guard(name: str, says: str, condition: str, tests: tuple[str, ...] = GUARDS) -> Mutant:
+    """One rule of the function that guards every change of a task, a lease or an attempt."""
+    return Mutant(f"guard-{name}", says, ROWS, f"IF {condition} THEN", "IF false THEN", tests)
 
 
 def _whole(name: str, says: str, rule: str) -> Mutant:
@@ -45,11 +45,17 @@ MUTANTS = (
     _whole("acceptance-was-validated", "an acceptance is written without what was compared",
         "validated IS NULL AND (verb = 'reconcile'"),
     _trigger("epoch_never_falls", "an epoch may be lowered"),
-    _trigger("lease_generation_only_rises", "a lease may pass to an older grant"),
-    _trigger("renewal_was_validated", "a renewal is written without what was compared", _VALIDATED),
-    _trigger("grant_is_fixed", "what an attempt was granted may change"),
-    _trigger("ended_once", "an attempt ends twice"),
-    _trigger("progress_was_validated", "progress is written without what was compared", _VALIDATED),
+    _guard("lease-generation-only-rises", "a lease may pass to an older grant",
+        "NEW.claim_generation < OLD.claim_generation OR (NEW.attempt_id <> OLD.attempt_id AND NEW.claim_generation = OLD.claim_generation)"),
+    _guard("renewal-was-validated", "a renewal is written without what was compared",
+        "NEW.renewals > OLD.renewals AND NEW.renewed_under IS NULL", _VALIDATED),
+    _guard("grant-is-fixed", "what an attempt was granted may change",
+        "NEW.id <> OLD.id OR NEW.task_id <> OLD.task_id OR NEW.agent_id <> OLD.agent_id OR NEW.owner_id <> OLD.owner_id"
+        " OR NEW.claim_generation <> OLD.claim_generation OR NEW.scheduler_epoch <> OLD.scheduler_epoch OR NEW.cancel_generation <> OLD.cancel_generation"),
+    _guard("ended-once", "an attempt ends twice", "OLD.outcome IS NOT NULL AND NEW.outcome IS DISTINCT FROM OLD.outcome"
+        " AND NOT (OLD.outcome = 'DELIVERED' AND NEW.outcome IN ('COMMITTED', 'FENCED', 'CANCELLED', 'SUPERSEDED'))"),
+    _guard("progress-was-validated", "progress is written without what was compared",
+        "NEW.noted_at IS DISTINCT FROM OLD.noted_at AND NEW.noted_under IS NULL", _VALIDATED),
     _trigger("subject_is_fixed", "what was delivered may change"),
     _trigger("decided_once", "a delivery is decided twice in the tables"),
     _trigger("payload_is_bound", "a bound payload may be exchanged", GUARDS_OF_EFFECTS),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -32,8 +33,8 @@ def pool(person: User) -> Pool:
     return pool
 
 
-def heard(session_key: str | None, pool: Pool) -> list[dict[str, Any]]:
-    """What a page that could hear of the pool five seconds ago is sent when a hint of it comes."""
+def heard(session_key: str | None, *pools: Pool) -> list[dict[str, Any]]:
+    """What a page that could hear of the pools five seconds ago is sent when a hint of each comes."""
     sent: list[dict[str, Any]] = []
 
     async def send(message: dict[str, Any]) -> None:
@@ -44,8 +45,12 @@ def heard(session_key: str | None, pool: Pool) -> list[dict[str, Any]]:
         consumer.scope = {"session": SimpleNamespace(session_key=session_key)}
         consumer.base_send, consumer.channel_name = send, "specific.test!page"
         consumer.channel_layer = get_channel_layer()
-        consumer.pools, consumer.checked_at = {pool.pk: pool.name}, time.monotonic() - RECHECK_SECONDS
-        await consumer.live_hints({"pool": pool.name, "sequence": 7, "hints": []})
+        consumer.pools = {pool.pk: pool.name for pool in pools}
+        consumer.checked_at = time.monotonic() - RECHECK_SECONDS
+        for pool in pools:
+            await consumer.live_hints({"pool": pool.name, "sequence": 7, "hints": []})
+        assert consumer.telling is not None
+        await consumer.telling
 
     asyncio.run(run())
     return sent
@@ -69,6 +74,15 @@ def test_a_hint_reaches_a_page_whose_person_has_a_right_in_the_pool(person: User
     (message,) = heard(client.session.session_key, pool)
     assert message["type"] == "websocket.send"
     assert pool.name in message["text"]
+
+
+def test_hints_of_two_pools_that_come_together_are_one_frame(person: User, pool: Pool) -> None:
+    other = Pool.objects.create(name="sandbox", scheduler_epoch=2)
+    Membership.objects.create(pool=other, person=person, right=Right.VIEWER)
+    client = Client()
+    client.force_login(person)
+    (message,) = heard(client.session.session_key, pool, other)
+    assert json.loads(message["text"])["sequences"] == {"billing": 7, "sandbox": 7}
 
 
 @pytest.mark.parametrize("end", [lose_the_right, sign_out, be_switched_off])
