@@ -9,11 +9,13 @@ from .effects import Call, Effects, Permit
 from .evidence import Evidence, Item
 from .grants import Grant
 from .problems import Lost, PermitLost, Problem, Stopped, Unreachable
+from .reviews import Comment, Review, Verdict
 from .working import Working
 
 __all__ = [
     "Call",
     "Client",
+    "Comment",
     "Effects",
     "Evidence",
     "Grant",
@@ -22,7 +24,9 @@ __all__ = [
     "Permit",
     "PermitLost",
     "Problem",
+    "Review",
     "Stopped",
     "Unreachable",
+    "Verdict",
     "Working",
 ]

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from .reviews import Review
+
 
 @dataclass(frozen=True)
 class Grant:
@@ -56,6 +58,11 @@ class Grant:
             adopted=body.get("adoptedEvidence"),
             ends_at=(time.monotonic() if asked_at is None else asked_at) + seconds,
         )
+
+    @property
+    def review(self) -> Review | None:
+        """The decision that this round has to answer; None in a first round."""
+        return Review.parse(self.last_review) if self.last_review else None
 
     @property
     def fence_header(self) -> str:

@@ -23,10 +23,20 @@ class FenceAnswer(Answer):
 
 
 class CommentAnswer(Schema):
-    """A comment on a line of the diff."""
+    """What a reviewer says of one place of the evidence, or of the delivery as a whole (``path`` empty).
+
+    A place is ``path`` and ``line`` of the diff's new side, ``command``, ``stream`` and ``line`` of an
+    output, or ``screenshot`` with ``x`` and ``y`` in thousandths of its width and height. Commands and
+    screenshots go by the names they have in the manifest. What a place has no use for is absent.
+    """
 
     path: str | None = None
+    command: str | None = None
+    stream: str | None = None
     line: int | None = None
+    screenshot: str | None = None
+    x: int | None = None
+    y: int | None = None
     text: str
 
 

@@ -1,7 +1,7 @@
 """The shape of what a reviewer says about one place of the evidence.
 
 Promises: a comment is about the delivery as a whole or about exactly one place that its reader can find
-again: a line of a file of the diff, a line of a command's output, a point of a screenshot.
+again: a file of the diff or a line of it, a command's output or a line of it, a screenshot or a point of it.
 """
 
 from __future__ import annotations
@@ -54,6 +54,8 @@ def _flaw_of_place(number: int, name: str, comment: Mapping[str, object]) -> str
         return f"Comment {number} needs the name of its {name}, of at most {LONGEST_NAME} characters."
     if name == "command" and comment.get("stream") not in STREAMS:
         return f"Comment {number} names no stream of {where}; there is {STREAMS[0]}."
+    if name == "screenshot" and comment.get("x") is None and comment.get("y") is None:
+        return ""
     for part in PLACES[name]:
         lowest, highest = _BOUNDS.get(part, (0, 0))
         value = comment.get(part)

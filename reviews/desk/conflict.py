@@ -1,7 +1,8 @@
 """The conflict panel: what changed, by whom and when; the draft below it, word for word.
 
 Promises: nothing is moved or dropped without a press; a verdict moves only where the evidence of
-that criterion is the very same in the newer round.
+that criterion is the very same in the newer round, a comment only where it is ticked: ticked
+beforehand is one whose place has not changed.
 """
 
 from __future__ import annotations
@@ -20,12 +21,10 @@ from claims.canonical import Item
 from claims.models import Delivery
 from claims.outcomes import Refused, Why
 from claims.selectors import deliveries
-from claims.vocabulary import DeliveryState, EvidenceKind
-from reviews.desk import criteria, drafts, page, reading
+from claims.vocabulary import DeliveryState
+from reviews.desk import criteria, drafts, page, places
 from reviews.desk.page import Opened
-from reviews.desk.viewers import patch
 from reviews.desk.views import reviewing
-from reviews.models import CommentDraft
 from reviews.shell.draw import draw
 from reviews.shell.rights import signed_in
 
@@ -78,6 +77,10 @@ def drawn(request: HttpRequest, one: Opened, refused: Refused | None = None) -> 
         "changes": changes_between(one.delivery, one.items, target, after) if target else [],
         "rows": rows,
         "typed": one.typed,
+        "notes": [
+            (note, places.carried(note.place, one.items, after) if target else None)
+            for note in one.typed.comments
+        ],
         "verdicts": criteria.VERDICTS,
         "posts": page.posts_of([_as_row(row) for row in rows]),
         "judged": sum(bool(row.given.word) for row in rows),
@@ -215,33 +218,19 @@ def settle(request: HttpRequest, delivery: UUID) -> HttpResponse:
     after = deliveries.evidence(target)
     keeps = [n for n in range(1, len(one.acceptance) + 1) if deliveries.same_evidence(one.items, after, n)]
     moving = sum(bool(one.typed.given(number).word) for number in keeps)
-    lines = {comment.pk: line_of(comment, one.items, after) for comment in one.typed.comments}
-    drafts.move(one.person.pk, delivery, target.pk, keeps, lines)
+    carried = {
+        note.pk: places.carried(note.place, one.items, after).place
+        for note in one.typed.comments
+        if "choice" not in request.POST or str(note.pk) in request.POST.getlist("carry")
+    }
+    drafts.move(one.person.pk, delivery, target.pk, keeps, carried)
     kept_words = f"{moving} verdict{'' if moving == 1 else 's'} with the same evidence"
+    left = len(one.typed.comments) - len(carried)
+    rest = (
+        f" {left} comment{'' if left == 1 else 's'} stayed with round {one.delivery.round}." if left else ""
+    )
     messages.info(
         request,
-        f"Your draft is on round {target.round} now: every note, and {kept_words}. It is not sent yet.",
+        f"Your draft is on round {target.round} now: every note, and {kept_words}. It is not sent yet.{rest}",
     )
     return HttpResponseRedirect(reverse("review", args=[target.pk]))
-
-
-def line_of(comment: CommentDraft, old: Sequence[Item], new: Sequence[Item]) -> int | None:
-    """Where the line of a comment stands in the newer diff: the same text in the same file, nearest first."""
-    if comment.line is None or not comment.path:
-        return None
-    text = next((row.text for row in _rows(old, comment.path) if row.new == comment.line), None)
-    if text is None:
-        return None
-    places = [row.new for row in _rows(new, comment.path) if row.new is not None and row.text == text]
-    return min(places, key=lambda line: abs(line - (comment.line or 0)), default=None)
-
-
-def _rows(items: Sequence[Item], path: str) -> list[patch.Row]:
-    item = next((item for item in items if item.kind == EvidenceKind.DIFF), None)
-    if item is None:
-        return []
-    try:
-        files = reading.patch_of(item.sha256).files
-    except reading.Missing:
-        return []
-    return [row for file in files if file.path == path for hunk in patch.hunks_of(file) for row in hunk.rows]

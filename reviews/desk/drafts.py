@@ -14,14 +14,16 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
+from claims.decide.comments import LAST_LINE, WHOLE
 from claims.vocabulary import Verdict
-from reviews.models import CommentDraft, Draft, VerdictDraft, ViewedFile
+from reviews.desk import places
+from reviews.desk.places import Note, Place
+from reviews.models import CommentDraft, Draft, PlaceKind, VerdictDraft, ViewedFile
 
 FORM_WORDS = {"met": Verdict.MET, "not-met": Verdict.NOT_MET, "cannot-tell": Verdict.CANNOT_TELL}
 """How a form names a verdict."""
 WORDS_OF = {verdict.value: word for word, verdict in FORM_WORDS.items()}
 WHOLE_FIELDS = ("note", "reason", "comment")
-PATH_LIMIT = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +42,8 @@ class Typed:
     note: str = ""
     reason: str = ""
     comment: str = ""
-    comment_path: str = ""
-    comment_line: int | None = None
-    comments: Sequence[CommentDraft] = ()
+    place: Place = field(default_factory=Place)
+    comments: Sequence[Note] = ()
     typed_at: datetime | None = None
 
     def given(self, criterion: int) -> Given:
@@ -56,11 +57,10 @@ class Typed:
         return bool(whole or any(given.word or given.note for given in self.verdicts.values()))
 
     def as_comments(self) -> list[dict[str, object]]:
-        """The comments that go out, the one still being written included."""
-        rows = [(row.path, row.line, row.text) for row in self.comments]
-        if self.comment.strip():
-            rows.append((self.comment_path, self.comment_line, self.comment))
-        return [{"path": path, "line": line, "text": text.strip()} for path, line, text in rows]
+        """The comments that go out, the one still being written included; one left empty does not."""
+        said = [(note.place, note.text) for note in self.comments]
+        said.append((self.place, self.comment))
+        return [{**place.as_json(), "text": text.strip()} for place, text in said if text.strip()]
 
 
 def typed(person_id: int, delivery_id: UUID) -> Typed:
@@ -75,15 +75,14 @@ def typed(person_id: int, delivery_id: UUID) -> Typed:
         whole.note if whole else "",
         whole.reason if whole else "",
         whole.comment if whole else "",
-        whole.comment_path if whole else "",
-        whole.comment_line if whole else None,
-        comments,
+        _place_of(whole) if whole else Place(),
+        [Note(at, place_of_row(row), row.text, row.pk) for at, row in enumerate(comments, 1)],
         max(times, default=None),
     )
 
 
 def save(person_id: int, delivery_id: UUID, criteria: int, posted: Mapping[str, str]) -> None:
-    """Keep the fields that were posted. Up to four statements, none of them on the contract's tables."""
+    """Keep the fields that were posted. A few statements, none of them on the contract's tables."""
     now = timezone.now()
     of = {"person_id": person_id, "delivery_id": delivery_id, "typed_at": now}
     numbers = range(1, criteria + 1)
@@ -104,11 +103,9 @@ def save(person_id: int, delivery_id: UUID, criteria: int, posted: Mapping[str, 
             unique_fields=["person", "delivery", "criterion"],
             update_fields=[column, "typed_at"],
         )
+    _keep_comments(person_id, delivery_id, posted, now)
     whole: dict[str, object] = {name: _clean(posted[name]) for name in WHOLE_FIELDS if name in posted}
-    if "comment_path" in posted:
-        whole["comment_path"] = _clean(posted["comment_path"])[:PATH_LIMIT]
-    if "comment_line" in posted:
-        whole["comment_line"] = _line(posted["comment_line"])
+    whole |= _posted_place(posted)
     if whole:
         Draft.objects.bulk_create(
             [Draft(**of, **whole)],
@@ -118,22 +115,52 @@ def save(person_id: int, delivery_id: UUID, criteria: int, posted: Mapping[str, 
         )
 
 
+def _posted_place(posted: Mapping[str, str]) -> dict[str, object]:
+    """The columns of the place that the comment being written is about, as far as they were posted."""
+    found: dict[str, object] = {}
+    if "comment_place" in posted:
+        named = places.place_of(_clean(posted["comment_place"]), "", "", "")
+        found |= {"comment_kind": named.kind, "comment_path": named.name}
+    for column, highest in (("line", LAST_LINE), ("x", WHOLE), ("y", WHOLE)):
+        if f"comment_{column}" in posted:
+            found[f"comment_{column}"] = places.number_of(posted[f"comment_{column}"], highest)
+    return found
+
+
+def _keep_comments(person_id: int, delivery_id: UUID, posted: Mapping[str, str], now: datetime) -> None:
+    """The texts of comments that are edited; an empty one stays, and does not go out."""
+    for name, text in posted.items():
+        number = name.removeprefix("comment-")
+        if name.startswith("comment-") and number.isascii() and number.isdigit() and len(number) < 18:
+            rows = CommentDraft.objects.filter(pk=int(number), person_id=person_id, delivery_id=delivery_id)
+            rows.update(text=_clean(text), typed_at=now)
+
+
 def add_comment(person_id: int, delivery_id: UUID) -> None:
     """The comment being written becomes one that goes out with the decision."""
     with transaction.atomic():
         draft = Draft.objects.select_for_update().filter(person_id=person_id, delivery_id=delivery_id).first()
         if draft is None or not draft.comment.strip():
             return
-        CommentDraft.objects.create(
-            person_id=person_id,
-            delivery_id=delivery_id,
-            path=draft.comment_path,
-            line=draft.comment_line,
-            text=draft.comment,
-            typed_at=timezone.now(),
-        )
+        say(person_id, delivery_id, _place_of(draft), draft.comment)
         draft.comment, draft.comment_path, draft.comment_line = "", "", None
+        draft.comment_kind, draft.comment_x, draft.comment_y = PlaceKind.FILE, None, None
         draft.save()
+
+
+def say(person_id: int, delivery_id: UUID, place: Place, text: str) -> None:
+    """Add a comment that goes out with the decision."""
+    CommentDraft.objects.create(
+        person_id=person_id,
+        delivery_id=delivery_id,
+        kind=place.kind,
+        path=place.name,
+        line=place.line,
+        x=place.x,
+        y=place.y,
+        text=text,
+        typed_at=timezone.now(),
+    )
 
 
 def remove_comment(person_id: int, delivery_id: UUID, comment_id: int) -> None:
@@ -148,11 +175,12 @@ def discard(person_id: int, delivery_id: UUID) -> None:
 
 
 def move(
-    person_id: int, source: UUID, target: UUID, keeps: Sequence[int], lines: Mapping[int, int | None]
+    person_id: int, source: UUID, target: UUID, keeps: Sequence[int], carried: Mapping[int, Place]
 ) -> None:
     """Carry a draft to another round. Words are added to what is there; a verdict there is kept.
 
-    ``keeps`` are the criteria whose verdict moves; ``lines`` has the new line of each comment by its id.
+    ``keeps`` are the criteria whose verdict moves; ``carried`` has the new place of each comment that
+    does, by its id. The others stay with the round they were written for.
     """
     with transaction.atomic():
         old, new = typed(person_id, source), typed(person_id, target)
@@ -165,18 +193,15 @@ def move(
         posted["note"], posted["reason"] = _joined(new.note, old.note), _joined(new.reason, old.reason)
         posted["comment"] = _joined(new.comment, old.comment)
         if old.comment and not new.comment:
-            posted["comment_path"] = old.comment_path
+            posted["comment_place"] = old.place.value
         save(person_id, target, max(old.verdicts, default=0), posted)
-        for comment in old.comments:
-            CommentDraft.objects.create(
-                person_id=person_id,
-                delivery_id=target,
-                path=comment.path,
-                line=lines.get(comment.pk),
-                text=comment.text,
-                typed_at=timezone.now(),
-            )
-        discard(person_id, source)
+        moved = [note for note in old.comments if note.pk in carried]
+        for note in moved:
+            say(person_id, target, carried[note.pk], note.text)
+        of = {"person_id": person_id, "delivery_id": source}
+        CommentDraft.objects.filter(pk__in=[note.pk for note in moved], **of).delete()
+        for model in (Draft, VerdictDraft):
+            model.objects.filter(**of).delete()
 
 
 def viewed(person_id: int, delivery_id: UUID) -> list[str]:
@@ -204,8 +229,14 @@ def _clean(text: str) -> str:
     return text.replace("\x00", "").replace("\r\n", "\n")
 
 
-def _line(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= 7 else None
+def place_of_row(row: CommentDraft) -> Place:
+    """The place of a comment that was added."""
+    return Place(row.kind, row.path, row.line, row.x, row.y)
+
+
+def _place_of(draft: Draft) -> Place:
+    """The place of the comment being written."""
+    return Place(draft.comment_kind, draft.comment_path, draft.comment_line, draft.comment_x, draft.comment_y)
 
 
 def _joined(there: str, moved: str) -> str:

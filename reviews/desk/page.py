@@ -21,7 +21,7 @@ from claims.models import Delivery
 from claims.selectors import deliveries, deputies
 from claims.selectors.seen import SeenPool
 from claims.vocabulary import DeliveryState, Right
-from reviews.desk import criteria, drafts, evidence, standing
+from reviews.desk import criteria, drafts, evidence, places, standing, talk
 from reviews.inbox import marks
 from reviews.shell.draw import draw
 from reviews.shell.requests import person_of
@@ -129,6 +129,7 @@ def context_of(request: HttpRequest, one: Opened, asked: Asked) -> dict[str, Any
     rows = criteria.rows_of(one.acceptance, one.delivery, seen, said, one.before, one.person.pk, asked.errors)
     seat = marks.seat_of(one.person.pk, pools_of_request(request))
     earlier, later = deliveries.neighbours(seat, one.delivery.pk)
+    place = said.place if said.place.name else places.place_of(request.GET.get("on", ""), "", "", "")
     return {
         "one": one,
         "delivery": one.delivery,
@@ -146,6 +147,10 @@ def context_of(request: HttpRequest, one: Opened, asked: Asked) -> dict[str, Any
         "tab": tab if tab in TABS else first_tab(seen),
         "tabs": tabs_of(seen, one),
         "talk": talk_of(one),
+        "notes": talk.said_of(said.comments, seen),
+        "place": place,
+        "places": talk.choices_of(seen, place),
+        "again": talk.sayable_again(one) if one.standing.is_open else [],
         "head": head_of(one.items),
         "asked": asked,
         "errors": asked.errors,
@@ -198,7 +203,8 @@ def decided_as_typed(one: Opened) -> drafts.Typed:
         int(number): drafts.Given(drafts.WORDS_OF.get(given.get("verdict", ""), ""), given.get("note", ""))
         for number, given in (decision.verdicts or {}).items()
     }
-    return drafts.Typed(verdicts, decision.note, decision.reason)
+    said = places.notes_of(decision.comments)
+    return drafts.Typed(verdicts, decision.note, decision.reason, comments=said)
 
 
 LABELS = {

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from claims.selectors import deliveries
 from claims.vocabulary import Right
-from reviews.desk import drafts, evidence, page, reading
+from reviews.desk import drafts, evidence, page, reading, talk
 from reviews.desk.page import Asked, Opened
 from reviews.desk.viewers import code
 from reviews.shell.draw import draw, is_fragment
@@ -118,7 +118,7 @@ def save(request: HttpRequest, delivery: UUID) -> HttpResponse:
     then = request.POST.get("then", "")
     if then in page.SHEETS:
         return HttpResponseRedirect(reverse("review-sheet", args=[delivery, then]) + f"#sheet-{then}")
-    tab = "?tab=talk#talk" if "comment_do" in request.POST or "remove_comment" in request.POST else ""
+    tab = "?tab=talk#talk" if {"comment_do", "remove_comment", "again"} & request.POST.keys() else ""
     return HttpResponseRedirect(reverse("review", args=[delivery]) + tab)
 
 
@@ -132,6 +132,8 @@ def _keep_met(request: HttpRequest, one: Opened) -> None:
 def _comments(request: HttpRequest, one: Opened) -> None:
     if request.POST.get("comment_do") == "add":
         drafts.add_comment(one.person.pk, one.delivery.pk)
+    if "again" in request.POST:
+        talk.say_again(one, request.POST["again"])
     number = request.POST.get("remove_comment", "")
     if number.isascii() and number.isdigit() and len(number) < 18:
         drafts.remove_comment(one.person.pk, one.delivery.pk, int(number))

@@ -1,6 +1,4 @@
-// Files of the diff. Viewed marks, the list's filter, and a line number that brings its line to the comment.
-import { keep } from "./decision-draft.js";
-
+// Files of the diff: viewed marks, and the list's filter.
 const HEADERS = { "HX-Request": "true", "HX-Request-Type": "partial" };
 
 function mark(form, button) {
@@ -24,19 +22,6 @@ document.addEventListener("submit", (event) => {
   fetch(form.action, { method: "POST", body, headers: HEADERS, credentials: "same-origin", keepalive: true })
     .catch(() => null)
     .then((answer) => answer?.ok || mark(form, button));
-});
-
-document.addEventListener("click", (event) => {
-  const number = event.target.closest(".file .ln a");
-  const row = number?.closest("tr");
-  const path = document.getElementById("say-file");
-  if (!row || !path || !row.id.includes("-n")) return;
-  const line = document.getElementById("say-line");
-  path.value = row.closest("[data-file]").dataset.path;
-  line.value = row.id.split("-n")[1];
-  keep("comment_path", path.value);
-  keep("comment_line", line.value);
-  document.dispatchEvent(new CustomEvent("fencepost:say", { detail: `Line ${line.value} of ${path.value} is in the comment. Press c to write it.` }));
 });
 
 document.addEventListener("input", (event) => {

@@ -42,7 +42,7 @@ function comment() {
 
 const DOES = {
   met: () => judge("met"), "not-met": () => judge("not-met"), "cannot-tell": () => judge("cannot-tell"), undo: back, comment,
-  next: () => step(1), previous: () => step(-1), viewed, rounds: () => document.querySelector(".strip .seg a")?.focus(),
+  next: () => step(1), previous: () => step(-1), viewed,
   hunk: () => jump(".hunk", 1), "hunk-back": () => jump(".hunk", -1), file: () => jump("[data-file]", 1), "file-back": () => jump("[data-file]", -1),
   view: () => document.querySelector("#diff [data-view]:not([aria-current])")?.click(),
 };

@@ -16,6 +16,7 @@ WELL_FORMED: list[dict[str, Any]] = [
     {"path": "app/views.py", "text": "Name it rows."},
     {"command": "tests", "stream": "output", "line": 3, "text": "It is skipped."},
     {"command": "tests", "stream": "output", "line": None, "text": "It is skipped."},
+    {"screenshot": "home-390", "text": "Too dark."},
     {"screenshot": "home-390", "x": 0, "y": 1_000, "text": "Cut off."},
 ]
 

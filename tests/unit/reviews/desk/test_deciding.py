@@ -49,7 +49,7 @@ def test_request_changes_carries_verdicts_note_and_comments_to_the_agent(
     ines: Client, delivery: Delivery
 ) -> None:
     path = "app/views.py"
-    comment = {"comment": "Name it rows.", "comment_path": path, "comment_line": "12"}
+    comment = {"comment": "Name it rows.", "comment_place": f"file {path}", "comment_line": "12"}
     posted = form(
         delivery,
         "changes",
@@ -170,7 +170,7 @@ def test_comments_are_added_and_taken_back(ines: Client, delivery: Delivery) -> 
         address,
         {
             "comment": "Name it rows.",
-            "comment_path": "app/views.py",
+            "comment_place": "file app/views.py",
             "comment_line": "12",
             "comment_do": "add",
         },
@@ -279,7 +279,7 @@ def test_odd_bytes_and_endless_fields_are_kept_as_far_as_they_go(ines: Client, d
     odd = {
         "note": "a\x00b\r\nc",
         "comment": "x",
-        "comment_path": "y" * 5_000,
+        "comment_place": f"file {'y' * 5_000}",
         "comment_line": "1" * 50,
         "verdict-1": "odd",
     }
