@@ -168,6 +168,19 @@ def test_a_reload_finds_every_word_again(site: Site, desk: Desk, open_page: Open
     expect(page.locator("[data-judged]")).to_have_text("2 of 4 judged")
 
 
+def test_what_was_not_sent_before_a_reload_is_counted_after_it(
+    site: Site, desk: Desk, open_page: Open
+) -> None:
+    page = open_page(f"/reviews/{desk.first().pk}", who=site.world.ines)
+    page.route("**/save", lambda route: route.fulfill(status=429))
+    page.keyboard.press("y")
+    page.keyboard.press("m")
+    page.keyboard.type("A cold run is missing.")
+    page.reload()
+    expect(page.locator("[data-judged]")).to_have_text("2 of 4 judged")
+    expect(page.get_by_label("What is missing to tell")).to_have_value("A cold run is missing.")
+
+
 def test_changes_are_requested_with_a_comment_on_a_line(site: Site, desk: Desk, open_page: Open) -> None:
     delivery = desk.first()
     page = open_page(f"/reviews/{delivery.pk}", who=site.world.ines)
