@@ -200,12 +200,17 @@ def _scope(checked: Checked, body: Body, around: Around) -> Said:
 
 
 def _covers(excluded: str, glob: str) -> bool:
-    """Whether an excluded glob means all that a glob of the scope can mean; said only where that is sure."""
-    if excluded == glob:
+    """Whether an excluded glob means all that a glob of the scope can mean; said only where that is sure.
+
+    A name that no file has stands for every file below the part of the glob that has no wildcard.
+    """
+    parts = glob.removeprefix("./").split("/")
+    plain = [part for part in parts if not set(part) & set("*?")]
+    if excluded == glob or (len(plain) == len(parts) and matches(excluded, glob)):
         return True
-    folder = glob.removesuffix("/**").rstrip("/")
-    return not set(folder) & set("*?") and matches(
-        excluded, folder if folder == glob.rstrip("/") else f"{folder}/x"
+    folder = parts[: next((at for at, part in enumerate(parts) if set(part) & set("*?")), 0)]
+    return bool(folder) and all(
+        matches(excluded, "/".join([*folder, *below])) for below in (["\0"], ["\0", "\0"])
     )
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import YAMLError
+from ruamel.yaml.tokens import CommentToken
 
 from claims.taskfile import check_template
 from reviews.writing.fields import DECIDES, Place, decides, place_of, values_of, written
@@ -113,7 +114,9 @@ def _prove(document: CommentedMap, how: str, at: int) -> str:
     for key in ("widths", "criteria"):
         if key in row:
             row[key] = written("numbers", " ".join(map(str, row[key])))
+    tail = _without_tail(rows)
     rows.append(row)
+    _with_tail(document, "evidence", tail)
     asked = next(key for key in ("run", "page", "path") if key in row)
     return f"evidence-{len(rows)}-{asked}"
 
@@ -121,24 +124,69 @@ def _prove(document: CommentedMap, how: str, at: int) -> str:
 def _arrange(document: CommentedMap, what: str, how: str, at: int) -> str:
     rows = _list(document, what)
     first = next(iter(NEW[what]))
+    tail = _without_tail(rows)
     if how == "add" and len(rows) < MOST_ROWS:
         rows.append(CommentedMap(NEW[what]))
+        _with_tail(document, what, tail)
         return f"{what}-{len(rows)}-{first}"
-    if not 0 <= at < len(rows):
-        return ""
     order = list(range(len(rows)))
-    if how == "remove":
+    to = {"up": at - 1, "down": at + 1, "remove": at}.get(how, -1)
+    if at in order and how == "remove":
         order.pop(at)
-    to = {"up": at - 1, "down": at + 1}.get(how, at)
-    if 0 <= to < len(order) and how in ("up", "down"):
+    elif at in order and to in order:
         order.insert(to, order.pop(at))
     _reorder(rows, order)
     if what == "acceptance":
         _follow(document, {old + 1: new + 1 for new, old in enumerate(order)})
+    _with_tail(document, what, tail)
+    return f"{what}-{min(max(to, 0), len(rows) - 1) + 1}-{first}" if rows else ""
+
+
+def _last(rows: CommentedSeq) -> tuple[Any, Any, int]:
+    """What holds the last value of a list, its key there, and where ruamel keeps the comment behind it."""
+    at, key, slot = rows, len(rows) - 1, 0
+    while isinstance(inner := at[key], CommentedMap | CommentedSeq) and inner:
+        at, key, slot = (
+            (inner, list(inner)[-1], 2) if isinstance(inner, CommentedMap) else (inner, len(inner) - 1, 0)
+        )
+    return at, key, slot
+
+
+def _without_tail(rows: CommentedSeq) -> CommentToken | None:
+    """Take away the comment below a list: it is about what comes next, and stays there."""
     if not rows:
-        del document[what]
-        return ""
-    return f"{what}-{min(max(to, 0), len(rows) - 1) + 1}-{first}"
+        return None
+    at, key, slot = _last(rows)
+    held = at.ca.items.get(key)
+    token = held[slot] if held else None
+    if token is None or "\n" not in token.value.rstrip("\n"):
+        return None
+    beside, _, below = token.value.partition("\n")
+    held[slot] = CommentToken(f"{beside}\n", token.start_mark, None) if beside else None
+    return CommentToken(f"\n{below}", token.start_mark, None)
+
+
+def _end_of(rows: CommentedSeq) -> CommentToken | None:
+    """The comment below a list whose last value is written in one line: ruamel keeps it apart."""
+    end = rows.ca.end
+    return (
+        CommentToken("\n" + "".join(token.value for token in end), end[0].start_mark, None) if end else None
+    )
+
+
+def _with_tail(document: CommentedMap, what: str, tail: CommentToken | None) -> None:
+    """Put it below the list again."""
+    rows = document[what]
+    if not rows:
+        rows.fa.set_flow_style()
+        tail = tail or _end_of(rows)
+    if tail is None:
+        return
+    at, key, slot = _last(rows) if rows else (document, what, 2)
+    held = at.ca.items.setdefault(key, [None, None, None, None] if slot == 2 else [None, None])
+    if held[slot] is not None:
+        tail = CommentToken(held[slot].value.rstrip("\n") + tail.value, held[slot].start_mark, None)
+    held[slot] = tail
 
 
 def _reorder(rows: CommentedSeq, order: list[int]) -> None:

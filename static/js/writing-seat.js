@@ -49,7 +49,6 @@ if (!isLocked()) {
 }
 
 addEventListener("pagehide", () => {
-  if (isLocked()) return;
-  sessionStorage.setItem(place, JSON.stringify({ seat, fields: isUnsent() ? [...new FormData(form)] : null }));
-  post(words("leave"), { keepalive: true }).catch(() => null);
+  sessionStorage.setItem(place, JSON.stringify({ seat, fields: isUnsent() && !isLocked() ? [...new FormData(form)] : null }));
+  if (!isLocked()) post(words("leave"), { keepalive: true }).catch(() => null);
 });

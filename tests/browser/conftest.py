@@ -64,6 +64,7 @@ class Site:
     world: World
     tasks: dict[str, Any]
     thread: ThreadPoolExecutor
+    var: Path
 
     def commit(self, work: Callable[[], Any]) -> Any:
         """Run ``work`` on a connection that commits; answers what it answers."""
@@ -133,7 +134,7 @@ def site(
         ]
         try:
             wait_until_ready(f"http://127.0.0.1:{port}/healthz", processes[0], var / "web.log")
-            yield Site(f"http://127.0.0.1:{port}", world, tasks, thread)
+            yield Site(f"http://127.0.0.1:{port}", world, tasks, thread, var)
         finally:
             for process in processes:
                 stop(process)
