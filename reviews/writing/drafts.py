@@ -14,8 +14,8 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from claims.taskfile import check_template
 from reviews.models import TaskDraft
+from reviews.writing import sources
 from reviews.writing.fields import shown
 
 MOST_DRAFTS = 50
@@ -108,6 +108,6 @@ def published(person_id: int, draft_id: UUID, number: int) -> None:
 
 def title_of(source: str) -> str:
     """What a draft is called in lists: its title, else the beginning of what it says."""
-    body = check_template(source).body or {}
+    body = sources.read(source).body or {}
     said = shown("line", body.get("title")) or shown("line", body.get("task")) or source.strip()
     return said.partition("\n")[0][:200]

@@ -21,13 +21,13 @@ from claims.outcomes import Refused
 from claims.selectors import preparing
 from claims.selectors.preparing import Surroundings
 from claims.selectors.seen import SeenPool
-from claims.taskfile import MOST_BYTES, Checked, check_template
+from claims.taskfile import MOST_BYTES, Checked
 from claims.vocabulary import EffectMode, EvidenceKind, ReclaimPolicy, Right
 from reviews.models import TaskDraft
 from reviews.shell.draw import draw, is_fragment
 from reviews.shell.requests import person_of
 from reviews.shell.rights import pools_of_request
-from reviews.writing import drafts, gallery, scope
+from reviews.writing import drafts, gallery, scope, sources
 from reviews.writing.checks import Around, able_agents, findings
 from reviews.writing.drafts import Typed
 from reviews.writing.fields import DECIDES, rows_in, rows_of, shown, values_of
@@ -85,9 +85,9 @@ def preparing_pools(request: HttpRequest) -> list[SeenPool]:
 
 def sides_of(request: HttpRequest, typed: Typed) -> Sides:
     """The two sides of what was typed."""
-    checked, pools = check_template(typed.source), preparing_pools(request)
+    checked, pools = sources.read(typed.source), preparing_pools(request)
     if typed.pending or checked.body is None:
-        before = check_template(typed.base).body
+        before = sources.read(typed.base).body
         values = {**(values_of(before) if before is not None else {}), **typed.pending}
     else:
         values = values_of(checked.body)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -16,7 +17,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import YAMLError
 from ruamel.yaml.tokens import CommentToken
 
-from claims.taskfile import check_template
+from claims.taskfile import Checked, check_template
 from reviews.writing.fields import DECIDES, Place, decides, place_of, values_of, written
 
 ORDER = (
@@ -38,6 +39,12 @@ NEW = {
 MOST_ROWS = 200
 
 
+@lru_cache(maxsize=32)
+def read(source: str) -> Checked:
+    """What a text says, and what is wrong with it. Kept, because what was typed before is asked for again."""
+    return check_template(source)
+
+
 class Unreadable(ValueError):
     """The text cannot be read as a mapping, so nothing can be written into it."""
 
@@ -56,11 +63,11 @@ def merged(base: str, source: str, form: Mapping[str, str]) -> Merged:
 
     Where the text cannot be read now, both sides stay as they were typed.
     """
-    before = check_template(base).body
+    before = read(base).body
     known = values_of(before) if before is not None else {}
     changes = {name: value for name, value in form.items() if _lines(value) != _lines(known.get(name, ""))}
     if not changes:
-        return Merged(source, source if check_template(source).body is not None else base)
+        return Merged(source, source if read(source).body is not None else base)
     try:
         text = changed(source, changes)
     except Unreadable:
@@ -144,11 +151,12 @@ def _arrange(document: CommentedMap, what: str, how: str, at: int) -> str:
 
 def _last(rows: CommentedSeq) -> tuple[Any, Any, int]:
     """What holds the last value of a list, its key there, and where ruamel keeps the comment behind it."""
-    at, key, slot = rows, len(rows) - 1, 0
+    at: Any = rows
+    key: Any = len(rows) - 1
+    slot = 0
     while isinstance(inner := at[key], CommentedMap | CommentedSeq) and inner:
-        at, key, slot = (
-            (inner, list(inner)[-1], 2) if isinstance(inner, CommentedMap) else (inner, len(inner) - 1, 0)
-        )
+        is_map = isinstance(inner, CommentedMap)
+        at, key, slot = inner, list(inner)[-1] if is_map else len(inner) - 1, 2 if is_map else 0
     return at, key, slot
 
 
@@ -295,7 +303,7 @@ def _put(at: CommentedMap, key: str, value: Any) -> None:
 def _loaded(source: str) -> CommentedMap:
     if not source.strip():
         return CommentedMap()
-    checked = check_template(source)
+    checked = read(source)
     if checked.body is None and not _is_comment(source):
         raise Unreadable(str(checked.flaws[0]))
     try:

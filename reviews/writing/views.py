@@ -19,7 +19,7 @@ from claims import canonical, transitions
 from claims.outcomes import Refused, Why
 from claims.selectors import tasks
 from claims.selectors.seen import ids_with
-from claims.taskfile import MOST_BYTES, check_template
+from claims.taskfile import MOST_BYTES
 from claims.vocabulary import Right
 from reviews.models import TaskDraft
 from reviews.shell.draw import is_fragment
@@ -168,7 +168,7 @@ def publish(request: HttpRequest) -> HttpResponse:
     kept = _kept(request, typed)
     if isinstance(kept, HttpResponse):
         return kept
-    typed, template = replace(typed, version=kept.version), check_template(typed.source).template
+    typed, template = replace(typed, version=kept.version), sources.read(typed.source).template
     if template is None or typed.pending or not template.pool:
         told = Told(sentence=UNCHECKED) if typed.pending else Told(invalid=True)
         return page.drawn(request, typed, told, Asked(saved_at=kept.typed_at), status=422)
@@ -176,6 +176,8 @@ def publish(request: HttpRequest) -> HttpResponse:
     made = transitions.create(
         caller_of(request, f"draft-{typed.draft}", digest), template.pool, [template.task]
     )
+    if isinstance(made, Refused) and made.why is Why.IN_PROGRESS:
+        return HttpResponseRedirect(f"{reverse('task-new')}?draft={typed.draft}")
     if isinstance(made, Refused):
         return _refused(request, typed, made)
     task = made.tasks[0]

@@ -10,7 +10,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from claims import transitions
 from claims.models import History, Membership, Task
+from claims.outcomes import Refused, Why
 from claims.taskfile import MOST_BYTES
 from claims.vocabulary import Right, Source, State
 from reviews.models import TaskDraft
@@ -227,3 +229,12 @@ def test_drafts_that_became_tasks_are_forgotten_after_a_month(mira: Client, worl
     mira.post("/tasks/new/publish", form_of(GOOD.replace("Dates", "Later")))
     assert [row.title for row in TaskDraft.objects.all()] == ["Later"]
     assert drafts.of(world.mira.pk) == []
+
+
+def test_a_second_click_while_the_first_is_at_work_leads_to_the_draft(
+    mira: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transitions, "create", lambda *_: Refused(Why.IN_PROGRESS))
+    posted = form_of(GOOD)
+    assert mira.post("/tasks/new/publish", posted)["Location"] == f"/tasks/new?draft={posted['draft']}"
+    assert TaskDraft.objects.get().published is None
