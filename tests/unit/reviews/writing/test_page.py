@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -13,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from claims.models import Membership, Task
 from claims.vocabulary import Right, State
 from reviews.models import TaskDraft
-from reviews.writing import gallery
+from reviews.writing import gallery, urls
 from tests.unit.reviews.world import World
 from tests.unit.reviews.writing.conftest import GOOD, form_of, text_of
 
@@ -123,3 +124,9 @@ def test_a_draft_of_somebody_else_is_not_there(mira: Client, world: World) -> No
     assert mira.post("/tasks/new/check", {"draft": "nonsense"}).status_code == 404
     assert TaskDraft.objects.get().title == "Private dates"
     assert uuid4() != TaskDraft.objects.get().pk
+
+
+@pytest.mark.parametrize("route", [str(one.pattern) for one in urls.urlpatterns])
+def test_every_address_is_in_the_reference(route: str) -> None:
+    reference = Path(__file__).parents[4] / "docs" / "reference" / "pages.md"
+    assert f"`/{route.replace('<slug:template>', '<template>')}`" in reference.read_text(encoding="utf-8")
