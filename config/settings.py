@@ -136,7 +136,11 @@ CACHES = {
 CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
-        "CONFIG": {"hosts": [FENCEPOST_REDIS_URL], "prefix": "fencepost"},
+        # What is published reaches every database of a server: two Fenceposts on one have each their number.
+        "CONFIG": {
+            "hosts": [FENCEPOST_REDIS_URL],
+            "prefix": f"fencepost{urlsplit(FENCEPOST_REDIS_URL).path.replace('/', '-')}",
+        },
     }
 }
 
@@ -175,6 +179,7 @@ SESSION_COOKIE_NAME = "__Host-fencepost-session" if IS_HTTPS else "fencepost-ses
 CSRF_COOKIE_NAME = "__Host-fencepost-csrf" if IS_HTTPS else "fencepost-csrf"
 CSRF_COOKIE_HTTPONLY = True
 CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_FAILURE_VIEW = "reviews.shell.errors.forged"
 CSRF_TRUSTED_ORIGINS = [FENCEPOST_URL] if IS_HTTPS else []
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 _VALIDATORS = "django.contrib.auth.password_validation."
@@ -218,6 +223,8 @@ FILE_UPLOAD_PERMISSIONS = 0o600
 STATIC_URL = "/static/"
 STATIC_ROOT = FENCEPOST_VAR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
+# Ours and what is recorded beside it; no copy of a library that some application brings along.
+STATICFILES_FINDERS = ["django.contrib.staticfiles.finders.FileSystemFinder"]
 
 
 def _evidence_storage(url: str) -> dict[str, Any]:
@@ -241,7 +248,7 @@ def _evidence_storage(url: str) -> dict[str, Any]:
 STORAGES = {
     "default": _evidence_storage(FENCEPOST_EVIDENCE_URL),
     "evidence": _evidence_storage(FENCEPOST_EVIDENCE_URL),
-    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "config.static_files.NamedModules"},
 }
 
 LANGUAGE_CODE = "en-gb"

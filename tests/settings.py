@@ -3,8 +3,13 @@
 import os
 import re
 
-from config.settings import *  # noqa: F403 - the settings under test
-from config.settings import DATABASES, STORAGES
+from tests.support.workers import with_own_database
+
+# Several processes may share the tests of a run; each has a database of Valkey of its own.
+with_own_database(os.environ)
+
+from config.settings import *  # noqa: E402, F403 - the settings under test
+from config.settings import DATABASES, STORAGES  # noqa: E402
 
 # Tests do not run collectstatic, so pages name files without their hash.
 STORAGES = {

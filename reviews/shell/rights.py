@@ -34,8 +34,9 @@ def signed_in(
                 return _refused(request, 403, str(refusal))
         if request.headers.get("HX-Request") == "true":
             return HttpResponse(status=401)
-        wanted = request.get_full_path() if request.method == "GET" else "/"
-        return HttpResponseRedirect(f"{reverse('signin')}?{urlencode({'next': wanted})}")
+        if request.method == "POST":
+            return _ended(request)
+        return HttpResponseRedirect(f"{reverse('signin')}?{urlencode({'next': request.get_full_path()})}")
 
     return cast(Callable[Concatenate[HttpRequest, _More], HttpResponse], guarded)
 
@@ -47,6 +48,12 @@ def _refused(request: HttpRequest, status: int, sentence: str) -> HttpResponse:
     return errors.refused(
         request, status, sentence or (errors.MISSING if status == 404 else errors.FORBIDDEN)
     )
+
+
+def _ended(request: HttpRequest) -> HttpResponse:
+    from reviews.shell import errors
+
+    return errors.ended(request)
 
 
 def pools_of_request(request: HttpRequest) -> tuple[SeenPool, ...]:

@@ -1,7 +1,10 @@
 // Draft. Every field of the decision's form is kept on the server as it is typed; only what changed is sent,
 // so that two tabs never blank each other's words. What could not be sent is tried again, and said.
+import { renew } from "./decision-token.js";
+
 export const form = () => document.querySelector("[data-draft]");
 const changed = new Map();
+const typed = new Map();
 let timer = 0;
 let flight = Promise.resolve(true);
 
@@ -19,6 +22,7 @@ async function send() {
   const answer = await fetch(draft.action, { method: "POST", body, headers, credentials: "same-origin", keepalive: true }).catch(() => null);
   if (answer && answer.status === 401) document.dispatchEvent(new Event("fencepost:signed-out"));
   if (!answer || !answer.ok) {
+    if (answer?.status === 403) await renew();
     tell("not saved yet, trying again");
     timer ||= setTimeout(save, 3000);
     return false;
@@ -38,6 +42,7 @@ export function save() {
 
 export function keep(name, value, wait = 400) {
   changed.set(name, value);
+  typed.set(name, value);
   clearTimeout(timer);
   timer = setTimeout(save, wait);
 }
@@ -48,12 +53,16 @@ document.addEventListener("input", (event) => {
   keep(field.name, field.value, field.type === "radio" ? 0 : 400);
 });
 
-// A page that goes away sends what is left and keeps a copy in the tab: a reload may be faster than the sending.
+// A page that goes away sends what is left and keeps a copy in the tab: the page that follows may be drawn before
+// what was on its way, or what was sent since it was asked for, has arrived.
 const place = () => `draft ${form().action}`;
+let leaving = [];
+addEventListener("beforeunload", () => { leaving = [...changed.keys()]; });
 addEventListener("pagehide", () => {
-  if (!form() || !changed.size) return;
-  sessionStorage.setItem(place(), JSON.stringify([...changed]));
-  send();
+  const left = new Set([...leaving, ...changed.keys()]);
+  if (!form() || !left.size) return;
+  sessionStorage.setItem(place(), JSON.stringify([...left].map((name) => [name, typed.get(name)])));
+  if (changed.size) send();
 });
 
 function restore() {

@@ -27,12 +27,15 @@ function jump(selector, by) {
   if (place) scrollBy({ top: place.getBoundingClientRect().top - line });
 }
 
+// The file in view that is not viewed yet, else the next one, else the first: a press never takes a mark back.
 function viewed() {
   const line = innerHeight / 3;
   const files = [...document.querySelectorAll("[data-file]")].filter((el) => el.offsetParent !== null);
-  const here = files.find((el) => el.getBoundingClientRect().bottom > line) ?? files.at(-1);
-  here?.querySelector("[data-viewed] button")?.click();
-  files.slice(files.indexOf(here) + 1).find((el) => !el.querySelector("[aria-pressed=true]"))?.scrollIntoView({ block: "start" });
+  const left = () => files.filter((el) => el.querySelector("[data-viewed] button:not([aria-pressed=true], [aria-busy])"));
+  const next = (below) => left().find((el) => el.getBoundingClientRect().bottom > below) ?? left()[0];
+  const here = next(line);
+  here?.querySelector("[data-viewed] button").click();
+  next(here?.getBoundingClientRect().bottom)?.scrollIntoView({ block: "start" });
 }
 
 function comment() {

@@ -2,12 +2,15 @@
 // its own button sends it. The answer is a page: the next one, or this one with what is true now.
 import { form, save } from "./decision-draft.js";
 import { parse, redraw, refuse, show } from "./decision-answers.js";
+import { renew } from "./decision-token.js";
 
 const HEADERS = { "HX-Request": "true", "HX-Request-Type": "partial" };
+const WHOLE = { "HX-Request": "true", "HX-Request-Type": "full" };
+const LOST = "No answer came, or none that says what happened. Nothing you typed is lost; try again, it will not happen twice.";
 
 async function open(name) {
-  await save();
-  const answer = await fetch(form().action.replace(/save$/, `sheet/${name}`), { headers: HEADERS, credentials: "same-origin" }).catch(() => null);
+  // A sheet drawn from less than what was typed would take the place of the words that are missing there.
+  const answer = (await save()) && await fetch(form().action.replace(/save$/, `sheet/${name}`), { headers: HEADERS, credentials: "same-origin" }).catch(() => null);
   if (answer?.ok && !answer.redirected) {
     const fresh = parse(await answer.text()).getElementById("sheets");
     if (fresh) document.getElementById("sheets").replaceChildren(...document.importNode(fresh, true).childNodes);
@@ -21,12 +24,16 @@ async function decide(button) {
   words.textContent = "Saving… ";
   await save();
   const body = new URLSearchParams(new FormData(form(), button));
-  const answer = await fetch(button.formAction, { method: "POST", body, credentials: "same-origin" }).catch(() => null);
+  const answer = await fetch(button.formAction, { method: "POST", body, headers: WHOLE, credentials: "same-origin" }).catch(() => null);
   if (answer?.redirected) return location.assign(answer.url);
-  if (answer && answer.status < 500 && answer.status !== 429) return redraw(await answer.text());
+  const html = answer && answer.status < 500 && answer.status !== 429 ? await answer.text() : "";
+  if (parse(html).querySelector("[data-draft], [data-draft-kept]")) return redraw(html);
   button.removeAttribute("aria-disabled");
   words.textContent = before;
-  refuse("No answer came, or none that says what happened. Nothing you typed is lost; try again, it will not happen twice.", answer?.headers.get("X-Request-Id"));
+  if (answer?.status === 401) return document.dispatchEvent(new Event("fencepost:signed-out"));
+  const isOld = answer?.status === 403 && await renew();
+  const said = parse(html).querySelector("h1 ~ .lead")?.textContent;
+  return refuse(isOld ? "The form was from before you signed in again, and is new now. Nothing you typed is lost; send it again." : said ? `${said} Nothing you typed is lost.` : LOST, answer?.headers.get("X-Request-Id"));
 }
 
 document.addEventListener("click", (event) => {

@@ -76,7 +76,5 @@ document.addEventListener("click", (event) => {
   give(kept.closest("[data-crit]"), "met");
 });
 for (const form of document.querySelectorAll("[data-draft]")) form.dataset.scripted = "";
-if (document.querySelector(".foot [data-sheet]")) {
-  crits().forEach(paint);
-  progress(); // what the tab had not sent yet was put back, and the server has not counted it
-}
+// What the tab had not sent yet was put back, and the server has not counted it.
+if (document.querySelector(".foot [data-sheet]")) { crits().forEach(paint); progress(); }
