@@ -53,28 +53,8 @@ document.addEventListener("input", (event) => {
   keep(field.name, field.value, field.type === "radio" ? 0 : 400);
 });
 
-// A page that goes away sends what is left and keeps a copy in the tab: the page that follows may be drawn before
-// what was on its way, or what was sent since it was asked for, has arrived.
-const place = () => `draft ${form().action}`;
-let leaving = [];
-addEventListener("beforeunload", () => { leaving = [...changed.keys()]; });
-addEventListener("pagehide", () => {
-  const left = new Set([...leaving, ...changed.keys()]);
-  if (!form() || !left.size) return;
-  sessionStorage.setItem(place(), JSON.stringify([...left].map((name) => [name, typed.get(name)])));
-  if (changed.size) send();
-});
-
-function restore() {
-  const left = JSON.parse(sessionStorage.getItem(place()) ?? "[]");
-  sessionStorage.removeItem(place());
-  for (const [name, value] of left) {
-    for (const field of form().elements) {
-      if (field.name !== name) continue;
-      if (field.type === "radio") field.checked = field.value === value; else field.value = value;
-    }
-    keep(name, value, 0);
-  }
-}
-if (form()) restore();
+// What was typed and may not have arrived yet; sent at once, whatever else is on its way.
+export const unsent = () => [...changed.keys()];
+export const last = (name) => typed.get(name);
+export const hurry = () => changed.size && send();
 for (const el of document.querySelectorAll("[data-no-script]")) el.hidden = true;
