@@ -1,4 +1,7 @@
-"""What is printed of a record that holds: whose work it is, who accepted it, under which authority, on which digests."""
+"""What is printed of a record that holds: whose work it is, who accepted it, under which authority, on which digests.
+
+Promises: who made and who accepted it is read from the history, whose hashes bind it.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ def _lines(record: Part, *, with_files: bool) -> Iterator[tuple[str, str]]:
     attempt = next(one for one in record["attempts"] if one["attemptId"] == commit["attemptId"])
     fence = commit["fence"]
     under = f"epoch {fence['schedulerEpoch']}, generation {fence['claimGeneration']}"
-    yield "claimed", f"by {attempt['agent']['name']}, owner {attempt['owner']['name']}, {under}"
+    yield "claimed", f"by {_maker(record)}, owner {attempt['owner']['name']}, {under}"
     yield "result", commit["resultDigest"]
     yield from _accepted(record)
     looked = "every file found" if with_files else "files not looked at"
@@ -50,7 +53,19 @@ def _accepted(record: Part) -> Iterator[tuple[str, str]]:
     yield "delivered", f"round {delivery['round']}, subject {delivery['subjectDigest']}"
     marks = f", marked {', '.join(decision['marks'])}" if decision["marks"] else ""
     verdicts = f", {_counted(len(decision['verdicts']), 'verdict')}" if decision["verdicts"] else ""
-    yield "accepted", f"by {decision['reviewer']['name']} at {commit['committedAt']}{verdicts}{marks}"
+    yield "accepted", f"by {_row(record, 'accept')['actor'][2]} at {commit['committedAt']}{verdicts}{marks}"
+
+
+def _maker(record: Part) -> str:
+    """The agent that handed in what was committed."""
+    row = _row(record, "commit" if record["commit"]["deliveryId"] is None else "deliver")
+    return str(row["actor"][2])
+
+
+def _row(record: Part, verb: str) -> Part:
+    """The last row of a verb; the commit is of the last round that was delivered."""
+    rows: list[Part] = [row for row in record["history"] if row["verb"] == verb]
+    return rows[-1]
 
 
 def _counted(number: int, word: str) -> str:

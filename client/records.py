@@ -75,6 +75,7 @@ _PREDICATE = {
             "owner": _PERSON,
             "fence": _FENCE,
             "grantedVersion": int,
+            "startedAt": str,
             "outcome": Maybe(str),
             "staged": Each({"resultDigest": str, "late": bool}),
         }
@@ -91,6 +92,7 @@ _PREDICATE = {
             "resultDigest": str,
             "subjectDigest": str,
             "fence": _FENCE,
+            "deliveredAt": str,
             "decision": Maybe(_DECISION),
         }
     ),
@@ -100,11 +102,13 @@ _PREDICATE = {
         {
             "effectId": str,
             "slot": str,
+            "target": str,
+            "required": bool,
             "state": str,
             "version": int,
             "payload": Anything,
             "payloadDigest": str,
-            "observations": Each({"said": str, "applied": bool}),
+            "permits": Each({"permitId": str, "number": int, "attemptId": str, "fence": _FENCE}),
         }
     ),
     "commit": {

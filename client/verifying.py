@@ -38,10 +38,12 @@ def verify(statement: Part, evidence: Path | None = None) -> None:
     _input(record)
     _result(record, statement["subject"])
     _chain(record)
+    _beginning(record)
     _attempts(record)
     for number, delivery in enumerate(record["deliveries"], 1):
         _delivery(record, delivery, number)
         _decision(record, delivery)
+    _all_told(record)
     _commit(record)
     _effects(record)
     if evidence is not None:
@@ -119,6 +121,20 @@ def _chain(record: Part) -> None:
     _same(head["hash"], previous.hex(), "The head is not the hash of the last row")
 
 
+def _beginning(record: Part) -> None:
+    """The history is that of this task and this input: rows that open it name the input's digest."""
+    told = [row["body"]["inputDigest"] for row in record["history"] if row["body"].get("inputDigest")]
+    if not told:
+        raise Wrong("No row of the history names the input.")
+    for found in told:
+        _same(found, record["inputDigest"], "The history names another input")
+    _same(
+        record["history"][0]["body"].get("number"),
+        record["task"]["number"],
+        "The history is of another number",
+    )
+
+
 def _attempts(record: Part) -> None:
     """Each attempt was granted by a row of the history, under the epoch and generation that it names."""
     generations = [attempt["fence"]["claimGeneration"] for attempt in record["attempts"]]
@@ -130,7 +146,8 @@ def _attempts(record: Part) -> None:
         row = granted.get(attempt["attemptId"])
         if row is None or row["to"] != "CLAIMED":
             raise Wrong(f"{name} was granted by no row of the history.")
-        _same(row["stateVersion"], attempt["grantedVersion"], f"{name} names another row as its grant")
+        _same(attempt["grantedVersion"], row["stateVersion"], f"{name} names another row as its grant")
+        _same(attempt["startedAt"], row["at"], f"{name} began at another time than its grant")
         numbers = (row["body"].get("schedulerEpoch"), row["claimGeneration"])
         fence = attempt["fence"]
         _same(
@@ -176,6 +193,7 @@ def _delivery(record: Part, delivery: Part, number: int) -> None:
     _same(row["actor"][:2], ["AGENT", delivery["agent"]["id"]], f"{name} was delivered by another agent")
     _same(delivery["agent"]["id"], attempt["agent"]["id"], f"{name} is of another agent than its attempt")
     _same(delivery["inputDigest"], record["inputDigest"], f"{name} was made for another input")
+    _same(delivery["deliveredAt"], row["at"], f"{name} was delivered at another time")
     subject = {
         "deliveryId": delivery["deliveryId"],
         "round": number,
@@ -204,6 +222,7 @@ def _decision(record: Part, delivery: Part) -> None:
     row = _only(rows, f"{name} was decided")
     _same(row["verb"], DECIDING.get(decision["kind"]), f"{name} was decided otherwise")
     _same(row["actor"][:2], ["PERSON", decision["reviewer"]["id"]], f"{name} was decided by another person")
+    _same(decision["decidedAt"], row["at"], f"{name} was decided at another time")
     _same(
         decision["subjectDigest"], delivery["subjectDigest"], f"{name}: the decision is about another subject"
     )
@@ -212,12 +231,25 @@ def _decision(record: Part, delivery: Part) -> None:
         raise Wrong(f"{name} was decided by one of its makers, and is not marked SELF_REVIEW.")
 
 
+def _all_told(record: Part) -> None:
+    """Nothing that the history tells of was left out of the record."""
+    known = {attempt["attemptId"] for attempt in record["attempts"]}
+    for row in record["history"]:
+        if "ttlSeconds" in row["body"] and row["attemptId"] not in known:
+            raise Wrong(
+                f"Version {row['stateVersion']} ({row['verb']}) granted an attempt that the record leaves out."
+            )
+    rounds = len(_rows_of(record, "deliver"))
+    _same(len(record["deliveries"]), rounds, "The record has another number of rounds than the history")
+
+
 def _commit(record: Part) -> None:
     """One canonical commit, with the fence of the attempt that delivered what was accepted."""
     commit, name = record["commit"], "The canonical commit"
     row = _only(_rows_of(record, "accept", "commit"), "The task was committed")
     _same(row["to"], "DONE", f"{name} leads to another state")
     _same(row["body"].get("commit"), commit["commitId"], f"{name} has another id than its row")
+    _same(commit["committedAt"], row["at"], f"{name} was made at another time")
     attempt = _attempt_of(record, commit, name)
     _told(row, commit, name)
     in_time = [one["resultDigest"] for one in attempt["staged"] if not one["late"]]
@@ -239,7 +271,7 @@ def _commit(record: Part) -> None:
 
 def _effects(record: Part) -> None:
     """Named by task and slot, bound to one payload, and where the steps of the history lead."""
-    task, known = record["task"], {effect["effectId"] for effect in record["effects"]}
+    known = {effect["effectId"] for effect in record["effects"]}
     taken: dict[str, list[Part]] = {}
     for row, step in _steps(record):
         before = taken.setdefault(step["effectId"], [])
@@ -251,27 +283,43 @@ def _effects(record: Part) -> None:
         )
         before.append(step)
     for effect in record["effects"]:
-        name = f"The effect of slot {effect['slot']}"
-        computed = effect_id(task["taskId"], task["nodeId"], effect["slot"])
-        _same(effect["effectId"], computed, f"{name} is not named by its task and slot")
-        _same(
-            effect["payloadDigest"], digest(effect["payload"]), f"{name} has another payload than was bound"
+        _effect(record, effect, taken.get(effect["effectId"], []))
+
+
+def _effect(record: Part, effect: Part, steps: Sequence[Part]) -> None:
+    task, name = record["task"], f"The effect of slot {effect['slot']}"
+    computed = effect_id(task["taskId"], task["nodeId"], effect["slot"])
+    _same(effect["effectId"], computed, f"{name} is not named by its task and slot")
+    slot = next(
+        (one for one in record["input"].get("effects", []) if one.get("slot") == effect["slot"]), None
+    )
+    if slot is None:
+        raise Wrong(f"{name} is not declared in the input.")
+    declared = (slot.get("target"), bool(slot.get("required")))
+    _same((effect["target"], effect["required"]), declared, f"{name} is not what the input declares")
+    _same(effect["payloadDigest"], digest(effect["payload"]), f"{name} has another payload than was bound")
+    for row in _rows_of(record, "prepare"):
+        if [step["effectId"] for step in row["body"].get("effects", [])] == [effect["effectId"]]:
+            _same(
+                row["body"].get("payloadDigest"),
+                effect["payloadDigest"],
+                f"{name} was prepared with another payload",
+            )
+    for number, permit in enumerate(effect["permits"], 1):
+        row = _only(
+            _rows_of(record, "execute", permitId=permit["permitId"]),
+            f"Permit {number} of {effect['slot']} was handed out",
         )
-        for row in _rows_of(record, "prepare"):
-            if [step["effectId"] for step in row["body"].get("effects", [])] == [effect["effectId"]]:
-                _same(
-                    row["body"].get("payloadDigest"),
-                    effect["payloadDigest"],
-                    f"{name} was prepared with another payload",
-                )
-        steps = taken.get(effect["effectId"], [])
+        found = (permit["number"], permit["attemptId"], fence_text(permit["fence"]))
         _same(
-            (effect["state"], effect["version"]),
-            (steps[-1]["to"] if steps else None, len(steps)),
-            f"{name} is not where its history leads",
+            found,
+            (row["body"].get("permit"), row["attemptId"], row["validated"]),
+            f"{name} has another permit {number}",
         )
-        if effect["state"] not in SETTLED:
-            raise Wrong(f"{name} is {effect['state']}: a task is not done before its effects are settled.")
+    ended = (steps[-1]["to"] if steps else None, len(steps))
+    _same((effect["state"], effect["version"]), ended, f"{name} is not where its history leads")
+    if effect["state"] not in SETTLED:
+        raise Wrong(f"{name} is {effect['state']}: a task is not done before its effects are settled.")
 
 
 def _steps(record: Part) -> Iterator[tuple[Part, Part]]:
