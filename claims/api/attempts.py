@@ -5,8 +5,6 @@ Every call but the reads carries the fence; the attempt of the address is the at
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -33,7 +31,6 @@ from claims.api.door import Door, Visit, visit_of
 from claims.api.headers import KEY_TAKEN, KEYED
 from claims.api.problems import Refusal, problem_of
 from claims.api.waiting import wait_for
-from claims.callers import Caller
 from claims.canonical import NotCanonical, canonical
 from claims.fences import Fence
 from claims.outcomes import Refused, Why
@@ -115,23 +112,21 @@ def renew(request: HttpRequest, attempt_id: str, body: RenewBody) -> HttpRespons
     "/renewals", auth=RENEWING, response=answers.RenewalsAnswer, openapi_extra=KEY_TAKEN, tags=["claims"]
 )
 def renewals(request: HttpRequest, body: RenewalsBody) -> HttpResponse:
-    """Several renewals; each has its own answer or problem, in the order they were sent."""
+    """Several renewals, one transaction a pool; each has its own answer or problem, in the order they were sent."""
     visit = visit_of(request)
-    caller = visit.caller(key_required=False)
+    asked = [(item.fence.fence(), item.extendSeconds) for item in body.renewals]
+    visible = [_is_visible(visit, fence) for fence, _ in asked]
+    known = [item for item, is_visible in zip(asked, visible, strict=True) if is_visible]
+    renewed = iter(transitions.renew_many(visit.caller(key_required=False), known))
     told: list[dict[str, Any]] = []
-    for position, item in enumerate(body.renewals):
-        fence = item.fence.fence()
-        outcome = (
-            transitions.renew(_caller_of_item(caller, position), fence, item.extendSeconds)
-            if _is_visible(visit, fence)
-            else Refused(Why.NOT_FOUND)
-        )
+    for item, is_visible in zip(asked, visible, strict=True):
+        outcome = next(renewed) if is_visible else Refused(Why.NOT_FOUND)
         body_of_item = (
             {"problem": problem_of(outcome, visit.request_id)}
             if isinstance(outcome, Refused)
             else rendering.renewed(outcome)
         )
-        told.append({"attemptId": fence.attempt_id, **body_of_item})
+        told.append({"attemptId": item[0].attempt_id, **body_of_item})
     return rendering.write({"renewals": told}, visit.request_id)
 
 
@@ -245,13 +240,6 @@ def commit(request: HttpRequest, attempt_id: str, body: CommitBody) -> HttpRespo
         body.told_cost(),
     )
     return rendering.answer(visit, outcome, rendering.committed)
-
-
-def _caller_of_item(caller: Caller, position: int) -> Caller:
-    """Each renewal of a call has a key of its own: one key has one answer, and would answer for them all."""
-    if caller.key is None:
-        return caller
-    return replace(caller, key=hashlib.sha256(f"renewals {position} {caller.key}".encode()).hexdigest())
 
 
 def _place(visit: Visit) -> selectors.AttemptPlace:

@@ -8,6 +8,7 @@ caller goes the long way. A test compares both ways on random rows.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, LiteralString
 from uuid import UUID
@@ -53,7 +54,18 @@ def renew(caller: Caller, fence: Fence, extend_seconds: int) -> Renewed | Refuse
     row = _ask(Verb.RENEW, "claims_renew", *_fence(fence), caller.actor.id, extend_seconds)
     if row is None or isinstance(row, Refused):
         return row
-    return Renewed(_time(row[0]), _time(row[1]), *row[2:])
+    return _renewed(row)
+
+
+def renew_many(caller: Caller, items: Sequence[tuple[Fence, int]]) -> list[Renewed | None] | Refused:
+    """Renewals of several claims of one pool, in the order of their tasks; None for each that needs the long way."""
+    if caller.key is not None or not caller.is_agent:
+        return [None] * len(items)
+    written = json.dumps([[*map(str, _fence(fence)), extend_seconds] for fence, extend_seconds in items])
+    rows = _ask(Verb.RENEW, "claims_renew_many", caller.actor.id, written)
+    if isinstance(rows, Refused):
+        return rows
+    return [None if row is None else _renewed(row) for row in rows or [None] * len(items)]
 
 
 def commit(
@@ -71,6 +83,10 @@ def commit(
     if version is None or isinstance(version, Refused):
         return version
     return Committed(commit_id, fence.task_id, result_digest, version)
+
+
+def _renewed(row: list[Any]) -> Renewed:
+    return Renewed(_time(row[0]), _time(row[1]), *row[2:])
 
 
 def _fence(fence: Fence) -> tuple[UUID, UUID, int, int, int]:

@@ -11,7 +11,7 @@ from claims.transitions.delivering import commit, commit_at_once, deliver
 from claims.transitions.effects import abandon, execute, expire_permit, prepare
 from claims.transitions.granting import claim, claim_at_once, claim_next
 from claims.transitions.handing_on import hand_on
-from claims.transitions.holding import fail, progress, release, renew
+from claims.transitions.holding import fail, progress, release, renew, renew_many
 from claims.transitions.observing import confirm, hand_back, unknown
 from claims.transitions.opening import settle
 from claims.transitions.operating import (
@@ -74,6 +74,7 @@ __all__ = [
     "release",
     "release_quiet",
     "renew",
+    "renew_many",
     "request_changes",
     "requeue",
     "revise",

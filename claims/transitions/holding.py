@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+
 from claims import decide, kernel
 from claims.callers import Caller
 from claims.fences import Fence
-from claims.models import Attempt
+from claims.models import Attempt, Task
 from claims.outcomes import Left, Progressed, Refused, Renewed, Why
 from claims.transitions.costing import Cost, with_cost
 from claims.vocabulary import Verb
@@ -18,6 +22,40 @@ def renew(caller: Caller, fence: Fence, extend_seconds: int) -> Renewed | Refuse
     Refused with CANCELLED, STALE_INPUT, FENCED, ALREADY_DELIVERED or WINDOW_EXCEEDED.
     """
     return kernel.hot.renew(caller, fence, extend_seconds) or _renew(caller, fence, extend_seconds)
+
+
+def renew_many(caller: Caller, items: Sequence[tuple[Fence, int]]) -> list[Renewed | Refused]:
+    """No edge. Several renewals, one transaction a pool; each has its own answer, in the order of ``items``.
+
+    What is refused, replayed or waited for in vain is looked at on its own, and spoils no other.
+    """
+    answers: dict[int, Renewed | Refused] = {}
+    for places in _by_pool(items).values():
+        told = kernel.hot.renew_many(caller, [items[place] for place in places])
+        each = [told] * len(places) if isinstance(told, Refused) else told
+        answers |= {place: answer for place, answer in zip(places, each, strict=True) if answer is not None}
+    return [
+        answers[place] if place in answers else _renew(_numbered(caller, place), *item)
+        for place, item in enumerate(items)
+    ]
+
+
+def _by_pool(items: Sequence[tuple[Fence, int]]) -> dict[int | None, list[int]]:
+    """The places of the items by their pool, those of one pool in the order of their tasks: the order of all locks."""
+    pools = dict(
+        Task.objects.filter(id__in={fence.task_id for fence, _ in items}).values_list("id", "pool_id")
+    )
+    groups: dict[int | None, list[int]] = {}
+    for place in sorted(range(len(items)), key=lambda place: items[place][0].task_id):
+        groups.setdefault(pools.get(items[place][0].task_id), []).append(place)
+    return groups
+
+
+def _numbered(caller: Caller, place: int) -> Caller:
+    """Each renewal of a call has a key of its own: one key has one answer, and would answer for them all."""
+    if caller.key is None:
+        return caller
+    return replace(caller, key=hashlib.sha256(f"renewals {place} {caller.key}".encode()).hexdigest())
 
 
 @kernel.verb(Verb.RENEW)

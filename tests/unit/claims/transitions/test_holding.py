@@ -6,13 +6,14 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 
 from claims import transitions
-from claims.models import Attempt, Lease
+from claims.models import AgentPool, Attempt, Lease
 from claims.outcomes import Granted, Left, Noted, Renewed, Why
 from claims.vocabulary import AttemptOutcome, ReclaimPolicy, State
 from tests.support.records import no_change, task_row, why
-from tests.support.world import World, expire
+from tests.support.world import World, a_world, expire
 
 pytestmark = pytest.mark.django_db
 
@@ -171,3 +172,32 @@ def test_progress_is_kept_on_the_attempt_alone(world: World) -> None:
     attempt = Attempt.objects.get(id=granted.fence.attempt_id)
     assert (attempt.note, attempt.cost) == ("halfway", {"tokens": 12})
     assert task_row(granted.fence.task_id).state_version == before
+
+
+def test_several_renewals_answer_each_for_itself_in_the_order_they_were_asked(world: World) -> None:
+    first, lost, last = world.claimed(), world.claimed(), world.claimed()
+    given_back = transitions.release(world.caller(), lost.fence, "not mine")
+    assert isinstance(given_back, Left)
+    items = [(granted.fence, 900) for granted in (last, lost, first)]
+    answers = transitions.renew_many(world.caller(), items)
+    assert [type(answer).__name__ for answer in answers] == ["Renewed", "Refused", "Renewed"]
+    assert why(answers[1]) is Why.FENCED
+    expiries = [Lease.objects.get(task_id=granted.fence.task_id).expires_at for granted in (last, first)]
+    assert expiries == [answers[0].lease_expires_at, answers[2].lease_expires_at]  # type: ignore[union-attr]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_several_renewals_are_one_transaction_a_pool() -> None:
+    billing, sandbox = a_world(), a_world()
+    AgentPool.objects.create(agent=billing.agents[0], pool=sandbox.pool)
+    agent = billing.agents[0]
+    grants = [world.claimed(agent) for world in (billing, sandbox, billing, sandbox)]
+    answers = transitions.renew_many(billing.caller(), [(granted.fence, 900) for granted in grants])
+    assert all(isinstance(answer, Renewed) for answer in answers)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT t.pool_id, count(DISTINCT l.xmin::text), count(*) FROM claims_lease l JOIN claims_task t ON t.id = l.task_id GROUP BY 1"
+        )
+        assert sorted(row[1:] for row in cursor.fetchall()) == [(1, 2), (1, 2)]
+        cursor.execute("SELECT count(DISTINCT xmin::text) FROM claims_lease")
+        assert cursor.fetchone() == (2,)
