@@ -18,7 +18,7 @@ from tests.stateful.model import Command, step
 from tests.stateful.operating import Sighting
 from tests.stateful.reading import of_model, of_tables
 from tests.stateful.real import Real, as_kept, said
-from tests.stateful.wire import Wire
+from tests.stateful.wire import Wire, the_cut_one_has_ended
 from tests.support import invariants
 
 answered: Counter[str] = Counter()
@@ -79,6 +79,7 @@ class Schedule(RuleBasedStateMachine):
             f"{command} was answered {answer} instead of {expected}"
         )
         if answer == "OUTCOME_UNKNOWN":
+            the_cut_one_has_ended()
             did_not_happen = of_tables(self.real.see()) == of_model(self.model, self.real.names)
             never_again = command.verb == "execute" and not did_not_happen
             assert said(call()) == ("MUST_RECONCILE" if never_again else expected)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
@@ -14,6 +15,7 @@ from django.db import connection
 
 _COMMIT = b"COMMIT\x00"
 """How both sides spell it: the query of the client, and the tag of the server's answer."""
+PATIENCE_SECONDS = 60.0
 
 
 class Wire:
@@ -67,3 +69,17 @@ def wired() -> Iterator[Wire]:
         connection.close()
         at["HOST"], at["PORT"] = host, port
         wire.close()
+
+
+def the_cut_one_has_ended() -> None:
+    """Wait until the server has noticed: until then the transaction is open, and its key IN_PROGRESS."""
+    until = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < until:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+                " AND pid <> pg_backend_pid() AND backend_type = 'client backend' AND xact_start IS NOT NULL"
+            )
+            if cursor.fetchone() == (0,):
+                return
+    raise AssertionError("a transaction whose client is gone is still open")
