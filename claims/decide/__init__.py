@@ -8,7 +8,6 @@ from claims.decide.adjusting import adjust
 from claims.decide.adopting import Adoption, adopt
 from claims.decide.approving import ApprovalRow, Seen, Standing, approve, is_approved, revoke, turn_down
 from claims.decide.changes import Change, EffectChange, NewExpiry, NewGrant, Validated
-from claims.decide.comments import flaw_of
 from claims.decide.deciding import Judgement, VerdictGiven, accept, marks, reject, request_changes
 from claims.decide.delivering import (
     Handover,
@@ -118,7 +117,6 @@ __all__ = [
     "expire_permit",
     "extend_once",
     "fail",
-    "flaw_of",
     "gate",
     "hand_on",
     "has_settled",

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from claims import decide, kernel, selectors
 from claims.callers import Caller
+from claims.comments import flaw_of
 from claims.decide.rows import DeliveryRow, TaskAsRead
 from claims.inputs import parse_input
 from claims.models import CanonicalCommit, Decision, Delivery
@@ -16,7 +17,7 @@ from claims.transitions.opening import settle_successors
 from claims.vocabulary import DecisionKind, DeliveryState, Verb
 
 Comments = Sequence[dict[str, object]]
-"""What is said about places of the evidence, each in the shape of ``decide.comments``."""
+"""What is said about places of the evidence, each in the shape of ``claims.comments``."""
 
 
 @kernel.verb(Verb.ACCEPT, "DELIVERED -> DONE")
@@ -31,7 +32,7 @@ def accept(
     taken = _take(caller, delivery_id)
     if taken is None:
         return Refused(Why.NOT_FOUND)
-    flaw = decide.flaw_of(comments)
+    flaw = flaw_of(comments)
     if flaw:
         return Refused(Why.MALFORMED, flaw)
     seen, delivery = taken
@@ -71,7 +72,7 @@ def request_changes(
     taken = _take(caller, delivery_id, is_grant=True)
     if taken is None:
         return Refused(Why.NOT_FOUND)
-    flaw = decide.flaw_of(comments)
+    flaw = flaw_of(comments)
     if flaw:
         return Refused(Why.MALFORMED, flaw)
     seen, delivery = taken
@@ -95,7 +96,7 @@ def reject(
     taken = _take(caller, delivery_id)
     if taken is None:
         return Refused(Why.NOT_FOUND)
-    flaw = decide.flaw_of(comments)
+    flaw = flaw_of(comments)
     if flaw:
         return Refused(Why.MALFORMED, flaw)
     seen, delivery = taken

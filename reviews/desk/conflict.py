@@ -207,7 +207,7 @@ def kept(request: HttpRequest, delivery: UUID) -> HttpResponse:
 def settle(request: HttpRequest, delivery: UUID) -> HttpResponse:
     """Move the draft to the newest round, or discard it; first keep what the form carries."""
     one = reviewing(request, delivery)
-    drafts.save(one.person.pk, delivery, len(one.acceptance), request.POST.dict())
+    drafts.keep(one.person.pk, delivery, len(one.acceptance), request.POST.dict())
     if request.POST.get("do") == "discard":
         drafts.discard(one.person.pk, delivery)
         messages.info(request, f"Your draft for round {one.delivery.round} is discarded.")

@@ -50,7 +50,7 @@ def decide(request: HttpRequest, delivery: UUID) -> HttpResponse:
     do = request.POST.get("do", "")
     if do not in VERBS:
         return HttpResponseRedirect(reverse("review", args=[delivery]))
-    drafts.save(one.person.pk, delivery, len(one.acceptance), request.POST.dict())
+    drafts.keep(one.person.pk, delivery, len(one.acceptance), request.POST.dict())
     errors = flaws_of(do, one)
     if errors:
         return page.drawn(request, one, Asked(sheet=do, errors=errors), status=422)

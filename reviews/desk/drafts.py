@@ -14,7 +14,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from claims.decide.comments import LAST_LINE, WHOLE
+from claims.comments import LAST_LINE, WHOLE
 from claims.vocabulary import Verdict
 from reviews.desk import places
 from reviews.desk.places import Note, Place
@@ -81,7 +81,7 @@ def typed(person_id: int, delivery_id: UUID) -> Typed:
     )
 
 
-def save(person_id: int, delivery_id: UUID, criteria: int, posted: Mapping[str, str]) -> None:
+def keep(person_id: int, delivery_id: UUID, criteria: int, posted: Mapping[str, str]) -> None:
     """Keep the fields that were posted. A few statements, none of them on the contract's tables."""
     now = timezone.now()
     of = {"person_id": person_id, "delivery_id": delivery_id, "typed_at": now}
@@ -194,7 +194,7 @@ def move(
         posted["comment"] = _joined(new.comment, old.comment)
         if old.comment and not new.comment:
             posted["comment_place"] = old.place.value
-        save(person_id, target, max(old.verdicts, default=0), posted)
+        keep(person_id, target, max(old.verdicts, default=0), posted)
         moved = [note for note in old.comments if note.pk in carried]
         for note in moved:
             say(person_id, target, carried[note.pk], note.text)

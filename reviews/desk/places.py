@@ -1,6 +1,6 @@
 """Where a comment points: a file or a line of it, a line of an output, a point of a screenshot, or all of it.
 
-Promises: a place is written to the agent in the shape of ``claims.decide.comments``; it moves to another
+Promises: a place is written to the agent in the shape of ``claims.comments``; it moves to another
 round as it is only where the bytes it points at are the very same, or the same line is still there. Pure
 but for the diffs that are read.
 """
@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from claims.canonical import Item
-from claims.decide.comments import LAST_LINE, LONGEST_NAME, STREAMS, WHOLE
+from claims.comments import LAST_LINE, LONGEST_NAME, STREAMS, WHOLE
 from claims.vocabulary import EvidenceKind
 from reviews.desk import reading
 from reviews.desk.viewers import patch

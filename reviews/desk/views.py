@@ -110,7 +110,7 @@ def arrival(request: HttpRequest, delivery: UUID) -> HttpResponse:
 def save(request: HttpRequest, delivery: UUID) -> HttpResponse:
     """Keep what was typed. A script hears that it is kept; a form goes on to where its button leads."""
     one = reviewing(request, delivery)
-    drafts.save(one.person.pk, delivery, len(one.acceptance), request.POST.dict())
+    drafts.keep(one.person.pk, delivery, len(one.acceptance), request.POST.dict())
     _keep_met(request, one)
     _comments(request, one)
     if is_fragment(request):
@@ -126,7 +126,7 @@ def _keep_met(request: HttpRequest, one: Opened) -> None:
     """Keep Met from the round before: one press, where the evidence is the same."""
     number = request.POST.get("keep", "")
     if number.isascii() and number.isdigit() and len(number) < 4:
-        drafts.save(one.person.pk, one.delivery.pk, len(one.acceptance), {f"verdict-{int(number)}": "met"})
+        drafts.keep(one.person.pk, one.delivery.pk, len(one.acceptance), {f"verdict-{int(number)}": "met"})
 
 
 def _comments(request: HttpRequest, one: Opened) -> None:

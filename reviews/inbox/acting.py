@@ -25,7 +25,7 @@ from reviews.desk import page
 from reviews.desk.page import Opened
 from reviews.inbox import marks
 from reviews.inbox.rows import name_of
-from reviews.shell.draw import draw
+from reviews.shell.draw import draw, is_fragment
 from reviews.shell.requests import caller_of, local_address, person_of
 from reviews.shell.rights import signed_in
 
@@ -127,6 +127,7 @@ def _frame(request: HttpRequest, one: Opened) -> dict[str, Any]:
     there = request.POST.get("next") or request.GET.get("next", "")
     return {
         "one": one,
+        "level": 2 if is_fragment(request) else 1,
         "delivery": one.delivery,
         "task": one.delivery.task,
         "next": local_address(request, there, reverse("reviews")),

@@ -12,7 +12,7 @@ from claims.selectors import inbox
 from reviews.desk import criteria
 from reviews.inbox import acting, marks
 from reviews.inbox.rows import row_of
-from reviews.shell.draw import draw
+from reviews.shell.draw import draw, is_fragment
 from reviews.shell.requests import person_of
 from reviews.shell.rights import pools_of_request, signed_in
 
@@ -37,6 +37,7 @@ def preview(request: HttpRequest, delivery: UUID) -> HttpResponse:
     ]
     context: dict[str, Any] = {
         "one": one,
+        "level": 2 if is_fragment(request) else 1,
         "row": row_of(found, one.person.pk),
         "delivery": one.delivery,
         "task": one.delivery.task,

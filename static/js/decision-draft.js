@@ -47,10 +47,21 @@ export function keep(name, value, wait = 400) {
   timer = setTimeout(save, wait);
 }
 
-document.addEventListener("input", (event) => {
-  const field = event.target;
+document.addEventListener("input", ({ target: field }) => {
   if (!field.form || field.form !== form() || !field.name || field.type === "hidden") return;
   keep(field.name, field.value, field.type === "radio" ? 0 : 400);
+});
+
+// A button of the form that leads to a page waits for what is on its way: words sent after it would come twice.
+document.addEventListener("submit", async (event) => {
+  const { target, submitter } = event;
+  if (target !== form() || event.defaultPrevented || "settled" in target.dataset) return;
+  event.preventDefault();
+  await save();
+  await new Promise((done) => setTimeout(done)); // a form cannot be sent again while it tells that it is being sent
+  target.dataset.settled = "";
+  target.requestSubmit(submitter);
+  delete target.dataset.settled;
 });
 
 // What was typed and may not have arrived yet; sent at once, whatever else is on its way.

@@ -7,7 +7,7 @@ const tell = (words) => document.dispatchEvent(new CustomEvent("fencepost:say", 
 let at = -1;
 
 function fits() {
-  const kind = field("place")?.value.split(" ")[0] || "file";
+  const kind = field("place")?.value.split(" ")[0];
   for (const each of document.querySelectorAll("[data-place] [data-of]")) each.hidden = !each.dataset.of.split(" ").includes(kind);
 }
 

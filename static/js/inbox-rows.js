@@ -25,7 +25,7 @@ async function ask(href) {
   sheet().replaceChildren(body);
   told(sheet());
   sheet().showModal();
-  sheet().querySelector("select, h2")?.focus();
+  (sheet().querySelector("select") ?? sheet().querySelector("h2"))?.focus();
 }
 
 function close() {
@@ -74,5 +74,6 @@ document.addEventListener("click", (event) => {
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && pane() && !pane().hidden && !document.querySelector("dialog[open]")) close();
 });
-if (location.hash.startsWith("#delivery-")) document.getElementById(location.hash.slice(1))?.querySelector("h3 a")?.focus();
+// After the window has scrolled to the row that was acted on, which takes the focus away.
+addEventListener("load", () => setTimeout(() => document.querySelector("[data-row]:target h3 a")?.focus()));
 told(document);

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from claims.decide import flaw_of
-from claims.decide.comments import LONGEST_TEXT, MOST
+from claims.comments import LONGEST_TEXT, MOST, flaw_of
 
 WELL_FORMED: list[dict[str, Any]] = [
     {"text": "Once more."},
