@@ -28,27 +28,32 @@ async function sit() {
   told(await answer.text());
 }
 
+// What this page was drawn from may be older than what its forerunner still sent while it was asked for.
 function restore() {
-  for (const [name, value] of left.fields ?? []) {
+  const isNewer = left.fields && (left.isUnsent || Number(left.version) > Number(form.elements.version.value));
+  if (!isNewer) return;
+  for (const [name, value] of left.fields) {
     const field = form.elements[name];
     if (!field || ["seat", "version", "csrfmiddlewaretoken"].includes(name)) continue;
     field.value = value;
   }
-  if (!left.fields) return;
+  if (left.wasTold) form.elements.version.value = left.version;
   pressed(form.elements.source);
   schedule(0);
 }
 
-if (form.dataset.held === seat) {
+// Who was told that another page has the draft keeps the words through a reload, and is told again.
+if (form.dataset.held === seat || left.wasTold) {
   document.querySelector("[data-open-elsewhere]")?.remove();
   seated.disabled = false;
 }
 if (!isLocked()) {
-  if ("kept" in form.dataset) sit();
+  if ("kept" in form.dataset && !left.wasTold) sit();
   restore();
 }
 
 addEventListener("pagehide", () => {
-  sessionStorage.setItem(place, JSON.stringify({ seat, fields: isUnsent() && !isLocked() ? [...new FormData(form)] : null }));
+  const fields = isLocked() ? null : [...new FormData(form)];
+  sessionStorage.setItem(place, JSON.stringify({ seat, fields, isUnsent: isUnsent(), version: form.elements.version.value, wasTold: form.hasAttribute("data-told") }));
   if (!isLocked()) post(words("leave"), { keepalive: true }).catch(() => null);
 });

@@ -58,6 +58,7 @@ async function send(edit) {
   if (edit) body.set("edit", edit);
   const answer = await fetch(form.action, { method: "POST", headers: HEADERS, body, credentials: "same-origin" }).catch(() => null);
   if (answer?.status === 401) document.dispatchEvent(new Event("fencepost:signed-out"));
+  form.toggleAttribute("data-told", answer?.status === 409);
   if (answer?.status === 409 || answer?.status === 422) { tell("not saved"); return void told(await answer.text()); }
   if (!answer?.ok) { tell("not saved yet, trying again"); return void schedule(3000); }
   const page = parse(await answer.text());

@@ -1,5 +1,5 @@
 // What a press in the form of a task does: fields are brought together after a pause, buttons of the lists at once.
-import { form, isUnsent, pressed, schedule, sync } from "./writing-sync.js";
+import { form, pressed, schedule, sync } from "./writing-sync.js";
 
 let isPublished = false;
 
@@ -21,5 +21,4 @@ form.addEventListener("submit", (event) => {
 });
 
 addEventListener("pageshow", () => { isPublished = false; });
-addEventListener("beforeunload", () => isUnsent() && sync());
 if ("kept" in form.dataset) history.replaceState(null, "", form.dataset.address);
