@@ -6,7 +6,9 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from claims.fences import Fence
@@ -14,7 +16,7 @@ from claims.models import Delivery, History, Membership, Task
 from claims.vocabulary import Right
 from reviews.inbox import marks
 from reviews.models import PinnedTask, SnoozedDelivery, VerdictDraft
-from tests.unit.reviews.world import World
+from tests.unit.reviews.world import World, person
 
 Tasks = dict[str, Task]
 
@@ -251,3 +253,29 @@ def test_an_empty_inbox_says_the_last_decision_and_the_oldest_elsewhere(
     assert "Last decision" in body
     assert "Oldest item elsewhere:" in body
     assert "with Ben Okafor" in body
+
+
+@pytest.mark.parametrize(
+    ("address", "most"),
+    [
+        ("/reviews/preview/{}", 14),
+        ("/reviews/snooze/{}", 9),
+        ("/reviews/hand-on/{}", 11),
+        ("/account/deputy", 11),
+    ],
+)
+def test_the_small_pages_take_the_same_queries_however_much_there_is(
+    ines: Client, world: World, tasks: Tasks, address: str, most: int
+) -> None:
+    where = address.format(tasks["delivered"].delivery_id)
+    ines.get(where)
+    with CaptureQueriesContext(connection) as few:
+        ines.get(where)
+    for number in range(3):
+        world.delivered(f"More {number}", reviewer="ben")
+        Membership.objects.create(
+            pool=world.billing, person=person(f"rev{number}", "Rev", str(number)), right=Right.REVIEWER
+        )
+    with CaptureQueriesContext(connection) as many:
+        ines.get(where)
+    assert len(many) == len(few) <= most
