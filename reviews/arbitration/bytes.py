@@ -7,8 +7,11 @@ from django.views.decorators.http import require_safe
 
 from claims import evidence
 from claims.canonical import Item
+from claims.models import EvidenceFile, Task
 from claims.selectors import provenance
+from reviews.desk import reading
 from reviews.desk.bytes import ENDINGS, GONE, locked
+from reviews.desk.viewers.pictures import NotAPicture
 from reviews.shell.rights import signed_in
 from reviews.taskpage.views import found
 
@@ -17,10 +20,7 @@ from reviews.taskpage.views import found
 @require_safe
 def download(request: HttpRequest, ref: str, generation: int, sha256: str) -> HttpResponse:
     """The very bytes, as an attachment under a name that this server made."""
-    task = found(request, ref)
-    file = provenance.file_of(task.pk, generation, sha256)
-    if file is None:
-        raise Http404(GONE)
+    task, file = _file(request, ref, generation, sha256)
     try:
         stream = evidence.open_bytes(sha256)
     except OSError as error:
@@ -33,3 +33,27 @@ def download(request: HttpRequest, ref: str, generation: int, sha256: str) -> Ht
         content_type="application/octet-stream",
     )
     return locked(answer)  # type: ignore[return-value]
+
+
+@signed_in
+@require_safe
+def picture(request: HttpRequest, ref: str, generation: int, sha256: str) -> HttpResponse:
+    """A screenshot as a PNG that the server drew from its pixels."""
+    _file(request, ref, generation, sha256)
+    try:
+        content = reading.picture_of(sha256)
+    except (reading.Missing, NotAPicture) as error:
+        raise Http404(GONE) from error
+    answer = HttpResponse(content, content_type="image/png")
+    answer["Cache-Control"] = "private, max-age=86400, immutable"
+    locked(answer)
+    return answer
+
+
+def _file(request: HttpRequest, ref: str, generation: int, sha256: str) -> tuple[Task, EvidenceFile | Item]:
+    """The task and the attempt's file. Raises ``Http404``."""
+    task = found(request, ref)
+    file = provenance.file_of(task.pk, generation, sha256)
+    if file is None:
+        raise Http404(GONE)
+    return task, file

@@ -11,4 +11,5 @@ urlpatterns = [
     path(_ATTEMPTS, views.page, name="task-attempts"),
     path(f"{_ATTEMPTS}/adopt", acting.adopt, name="task-attempts-adopt"),
     path(f"{_ATTEMPTS}/<int:generation>/files/<str:sha256>", evidence.download, name="task-attempt-bytes"),
+    path(f"{_ATTEMPTS}/<int:generation>/shots/<str:sha256>.png", evidence.picture, name="task-attempt-shot"),
 ]

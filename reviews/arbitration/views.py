@@ -17,7 +17,7 @@ from claims.selectors import provenance, tasks
 from claims.selectors.provenance import Rival
 from claims.selectors.seen import SeenPool
 from claims.vocabulary import DeliveryState, Right, State
-from reviews.arbitration import beside, columns
+from reviews.arbitration import beside, columns, shots
 from reviews.shell.draw import draw
 from reviews.shell.rights import pools_of_request, signed_in
 from reviews.taskpage.changing import ends_of
@@ -48,6 +48,7 @@ def drawn(request: HttpRequest, task: Task, told: Told | None = None, status: in
         "comparable": [rival for rival in rivals if beside.has_diff(rival)],
         "pair": pair,
         "beside": beside.beside(*pair, path) if pair else None,
+        "shots": shots.pairs(*pair) if pair and not path else [],
         "path": path,
         "key": request.POST.get("key") or str(uuid4()),
         **_deciding(task, pool, rivals),

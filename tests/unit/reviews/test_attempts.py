@@ -249,6 +249,31 @@ def test_bytes_of_an_attempt_are_an_attachment_for_those_who_see_the_task(
     assert client.get(f"/tasks/{scene.task}/attempts").status_code == 404
 
 
+def test_screenshots_of_both_are_paired_by_name_and_drawn_anew(
+    ines: Client, world: World, scene: Scene
+) -> None:
+    name, shot = "billing-empty-390", deliveries.picture(390, label="Nothing to pay")
+    sha256 = hashlib.sha256(shot).hexdigest()
+    evidence.keep([shot], sha256, len(shot))
+    caller = as_agent(world.agents["agent-3"])
+    done(transitions.add_file(caller, scene.lost, sha256, len(shot), "image/png"))
+    items = [
+        deliveries.item("diff", "diff", OTHER, (1,))[0],
+        deliveries.item(name, "screenshot", shot, (1,))[0],
+    ]
+    done(transitions.stage(caller, scene.lost, StagedResult({"late": 2}, items)))
+
+    body = page_of(ines, scene.task).split('id="shots"')[1]
+
+    assert f"/attempts/1/shots/{sha256}.png" in body
+    assert body.count("No such screenshot.") == 1
+    picture = ines.get(f"/tasks/{scene.task}/attempts/1/shots/{sha256}.png")
+    assert (picture.status_code, picture["Content-Type"]) == (200, "image/png")
+    assert picture["Content-Security-Policy"] == "sandbox; default-src 'none'"
+    diff = hashlib.sha256(OTHER).hexdigest()
+    assert ines.get(f"/tasks/{scene.task}/attempts/1/shots/{diff}.png").status_code == 404
+
+
 def test_bytes_that_are_no_longer_kept_are_said(ines: Client, scene: Scene, tmp_path: Any) -> None:
     for file in tmp_path.rglob("*"):
         if file.is_file():
@@ -342,3 +367,20 @@ def test_two_diffs_of_fifty_thousand_lines_are_compared_and_drawn_within_bounds(
 
 def test_a_file_that_neither_changes_is_said(ines: Client, scene: Scene) -> None:
     assert "Neither of the two changes no/such.py." in page_of(ines, scene.task, "?path=no/such.py")
+
+
+def test_nothing_an_agent_names_becomes_markup_or_turns_the_text(
+    ines: Client, world: World, scene: Scene
+) -> None:
+    name = '<img src=x onerror="alert(1)">\u202egnp'
+    sha256 = hashlib.sha256(OTHER).hexdigest()
+    items = [deliveries.item(name, kind, OTHER, (1,))[0] for kind in ("diff", "screenshot")]
+    caller = as_agent(world.agents["agent-3"])
+    done(transitions.stage(caller, scene.lost, StagedResult({"late": 2}, items)))
+
+    raw = ines.get(f"/tasks/{scene.task}/attempts").content.decode()
+
+    assert "<img src=x" not in raw
+    assert "\u202e" not in raw
+    assert "U+202E" in raw
+    assert sha256 in raw
