@@ -20,7 +20,10 @@ from config.up.servers import Valkey, kept_secret
 from config.up.supervisor import Failed, Stopped, Supervisor
 
 INNER = "--inner"
-STEPS = ("wal", "library", "http", "pools", "live")
+ENGINE = ("wal", "library", "http", "pools", "live")
+PEOPLE = ("desk", "pages")
+"""Steps that run only when they are asked for: they tell milliseconds of this machine, not ratios to a floor."""
+STEPS = ENGINE + PEOPLE
 WRK_INSTALL = "apt-get install --yes --no-install-recommends wrk"
 PATIENT = {"FENCEPOST_STATEMENT_TIMEOUT_MS": "600000", "FENCEPOST_IDLE_TRANSACTION_TIMEOUT_MS": "600000"}
 NEEDS_WRK = {"http", "live"}
@@ -31,7 +34,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser("bench/run", description=__doc__)
     parser.add_argument("--seconds", type=float, default=10.0, help="length of each slice (default 10)")
     parser.add_argument("--rounds", type=int, default=5, help="rounds of floor, product, floor (default 5)")
-    parser.add_argument("--only", default=",".join(STEPS), help=f"some of {','.join(STEPS)}")
+    parser.add_argument("--only", default=",".join(ENGINE), help=f"some of {','.join(STEPS)}")
     given = parser.parse_args(arguments)
     given.steps = given.only.split(",")
     unknown = [step for step in given.steps if step not in STEPS]
@@ -51,7 +54,7 @@ def main(arguments: list[str]) -> int:
         say(f"There is no wrk here, the program that makes the HTTP load. Install it: sudo {WRK_INSTALL}")
         return 1
     try:
-        python = environment.ensure("base", say)
+        python = environment.ensure("test" if "desk" in given.steps else "base", say)
     except Failed as failure:
         print(failure, file=sys.stderr)
         return 1

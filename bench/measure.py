@@ -109,6 +109,18 @@ class Measures:
                 compare("HTTP claims: 200 pages / none", Goal(0.95, 0.95), self.rounds, unseen, seen, say)
             )
 
+    def desk(self) -> None:
+        """A review by keyboard in Chromium, which the other steps do not need."""
+        from bench import desk
+
+        self.figures += desk.measured()
+
+    def pages(self) -> None:
+        """Server time of every page with a million tasks."""
+        from bench import pages
+
+        self.figures += pages.measured(say)
+
     def wal(self) -> None:
         """Bytes of WAL and commits of a pair; bytes of a renewal, and whether it is heap-only."""
         with wal.only_the_verbs():
