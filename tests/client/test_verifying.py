@@ -23,7 +23,7 @@ from claims.transitions import StagedResult
 from claims.vocabulary import ReviewPolicy, Source, Verdict
 from client.cli import app
 from client.records import Wrong, parsed
-from client.verifying import GENESIS, canonical, verify
+from client.verifying import GENESIS, canonical, digest, fence_text, verify
 from tests.support.effects import a_slot, permitted, prepared, with_slots
 from tests.support.world import DIFF, World, a_specification, a_world, judgement
 
@@ -127,7 +127,11 @@ def test_a_record_of_a_commit_without_review_holds_and_so_do_its_odd_numbers(wor
     statement = statement_of(task_id)
 
     verify(statement)
-    assert statement["predicate"]["commit"]["reviewer"] is None
+    reviewed, other = copy.deepcopy(statement), copy.deepcopy(statement)
+    reviewed["predicate"]["commit"]["deliveryId"] = ID
+    assert "The commit of an agent names a review" in wrong(reviewed)
+    row(other["predicate"], "commit")["actor"][1] = 0
+    assert "The canonical commit is of another agent" in wrong(rehashed(other))
 
 
 def set_to(*path: Any, to: Any) -> Change:
@@ -185,6 +189,9 @@ CHANGED: list[tuple[Change, str]] = [
     (set_to("effects", 0, "target", to="elsewhere"), "The effect of slot mail is not what the input declares"),
     (set_to("effects", 0, "permits", 0, "number", to=2), "The effect of slot mail has another permit 1"),
     (set_to("effects", 0, "permits", 0, "permitId", to=ID), "Permit 1 of mail was handed out by no rows"),
+    (lambda record: record["history"][0].pop("source"), "Version 1 (create) has no part source"),
+    (lambda record: record["attempts"].reverse(), "or they are out of order"),
+    (set_to("attempts", 1, "agent", "id", to=0), "Round 2 is of another agent than its attempt"),
     (set_to("effects", to=[]), "the record does not have this effect"),
 ]  # fmt: skip
 
@@ -194,6 +201,17 @@ def test_a_changed_part_is_found(whole: Record, change: Change, sentence: str) -
     change(whole["predicate"])
 
     assert sentence in wrong(whole)
+
+
+def by_the_first_attempt(record: Record) -> None:
+    """The commit is that of the attempt whose round was sent back; it had staged the same bytes."""
+    first, committed = record["attempts"][0], row(record, "accept")
+    record["commit"] |= {"attemptId": first["attemptId"], "fence": first["fence"]}
+    committed |= {"attemptId": first["attemptId"], "validated": fence_text(first["fence"])}
+
+
+def never_settled(record: Record) -> None:
+    row(record, "confirm")["body"]["effects"][0]["to"] = record["effects"][0]["state"] = "UNKNOWN"
 
 
 FORGED: list[tuple[Change, str]] = [
@@ -209,6 +227,9 @@ FORGED: list[tuple[Change, str]] = [
     (lambda record: set_to("body", "commit", to=ID)(row(record, "accept")), "The canonical commit has another id than its row"),
     (lambda record: set_to("body", "schedulerEpoch", to=77)(row(record, "claim")), "was granted another fence"),
     (lambda record: set_to("body", "payloadDigest", to=OTHER)(row(record, "prepare")), "was prepared with another payload"),
+    (lambda record: set_to("to", to="HELD")(row(record, "accept")), "The canonical commit leads to another state"),
+    (lambda record: by_the_first_attempt(record), "The canonical commit has another attemptId than the round that was accepted"),
+    (lambda record: never_settled(record), "is UNKNOWN: a task is not done before its effects are settled"),
     (lambda record: set_to("body", "inputDigest", to=OTHER)(row(record, "open")), "The history names another input"),
     (lambda record: row(record, "open")["body"].pop("inputDigest"), "No row of the history names the input"),
     (lambda record: row(record, "open")["body"].update(ttlSeconds=1), "granted an attempt that the record leaves out"),
@@ -281,6 +302,48 @@ def test_a_maker_who_decides_is_found_unless_it_is_marked(whole: Record) -> None
 
     delivery["decision"]["marks"].append("SELF_REVIEW")
     verify(whole)
+
+
+def replaced(statement: Record, old: str, new: str) -> Record:
+    """The statement with one digest put in the place of another, wherever it stands."""
+    found: Record = json.loads(
+        json.dumps(statement).replace(old.removeprefix("sha256:"), new.removeprefix("sha256:"))
+    )
+    return found
+
+
+def with_subjects(statement: Record) -> Record:
+    """The statement with the subject digests of its rounds computed again."""
+    for one in statement["predicate"]["deliveries"]:
+        names = ("deliveryId", "round", "inputDigest", "resultDigest", "attemptId")
+        fence = {name: one["fence"][name] for name in ("claimGeneration", "schedulerEpoch")}
+        computed = digest({**{name: one[name] for name in names}, **fence})
+        statement = replaced(statement, one["subjectDigest"], computed)
+    return rehashed(statement)
+
+
+def test_an_effect_that_the_input_does_not_declare_is_found_although_all_digests_agree(whole: Record) -> None:
+    record = whole["predicate"]
+    record["input"]["effects"] = []
+    pinned = {pin["nodeId"]: pin["resultDigest"] for pin in record["pins"]}
+    computed = digest({"input": record["input"], "predecessors": pinned})
+
+    found = wrong(with_subjects(replaced(whole, record["inputDigest"], computed)))
+
+    assert found == "The effect of slot mail is not declared in the input."
+
+
+def test_a_size_that_is_not_the_file_s_is_found_although_all_digests_agree(
+    whole: Record, tmp_path: Path
+) -> None:
+    record = whole["predicate"]
+    (tmp_path / "diff").write_bytes(DIFF)
+    record["evidence"][0]["size"] += 1
+    computed = digest({"evidence": record["evidence"], "result": record["result"]})
+
+    found = wrong(with_subjects(replaced(whole, record["commit"]["resultDigest"], computed)), tmp_path)
+
+    assert "The evidence diff is of another size" in found
 
 
 def test_subjects_are_the_result_and_each_piece_of_evidence(whole: Record) -> None:
