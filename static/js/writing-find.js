@@ -4,7 +4,7 @@ import { HEADERS, form } from "./writing-sync.js";
 let timer = 0;
 
 async function find(field) {
-  const body = new URLSearchParams(new FormData(form));
+  const body = new FormData(form);
   const answer = await fetch(field.dataset.find, { method: "POST", body, headers: HEADERS, credentials: "same-origin" }).catch(() => null);
   if (!answer?.ok) return;
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("scope-found");

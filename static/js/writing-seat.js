@@ -15,7 +15,7 @@ function post(body, options = {}) {
 }
 
 function words(what) {
-  const body = new URLSearchParams(new FormData(form));
+  const body = new FormData(form);
   if (!isUnsent()) for (const name of [...body.keys()]) if (!["csrfmiddlewaretoken", "draft", "seat", "version"].includes(name)) body.delete(name);
   body.set("do", what);
   return body;

@@ -54,7 +54,7 @@ function draw(page) {
 async function send(edit) {
   if (isLocked()) return;
   const at = presses;
-  const body = new URLSearchParams(new FormData(form));
+  const body = new FormData(form);
   if (edit) body.set("edit", edit);
   const answer = await fetch(form.action, { method: "POST", headers: HEADERS, body, credentials: "same-origin" }).catch(() => null);
   if (answer?.status === 401) document.dispatchEvent(new Event("fencepost:signed-out"));
