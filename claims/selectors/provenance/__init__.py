@@ -1,5 +1,13 @@
 """Who claimed, delivered and decided what, under which authority: the record of a task, and rival evidence."""
 
+from claims.selectors.provenance.beside import (
+    EVIDENCE_LIMIT,
+    Rival,
+    count_beside,
+    file_of,
+    operators_of,
+    rivals,
+)
 from claims.selectors.provenance.record import (
     MEDIA_TYPE,
     PREDICATE_TYPE,
@@ -7,14 +15,6 @@ from claims.selectors.provenance.record import (
     Record,
     record_of,
     written,
-)
-from claims.selectors.provenance.rivals import (
-    EVIDENCE_LIMIT,
-    Rival,
-    count_beside,
-    file_of,
-    operators_of,
-    rivals,
 )
 
 __all__ = [
