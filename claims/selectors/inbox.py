@@ -53,9 +53,15 @@ class InboxFilter:
 
 
 def pending(seat: Seat) -> QuerySet[Delivery]:
-    """Current deliveries this person may decide: right to review in the pool, and not the maker."""
+    """Current deliveries this person may decide: right to review in the pool, and not the maker.
+
+    Its task is DELIVERED, which says the same once more: whose turn it is stands in the task, and few
+    tasks of a pool are, so that the deliveries of all others are never looked at.
+    """
     reviewing = ids_with(seat.pools, Right.REVIEWER)
-    waiting = Delivery.objects.filter(pool_id__in=reviewing, state=DeliveryState.PENDING)
+    waiting = Delivery.objects.filter(
+        state=DeliveryState.PENDING, task__state=State.DELIVERED, task__pool_id__in=reviewing
+    )
     marked = Q(pool__self_review="MARKED")
     return waiting.filter(~Q(makers__contains=[seat.person_id]) | marked)
 
@@ -76,7 +82,7 @@ def _deputies(person_id: int) -> QuerySet[Deputy]:
     today = timezone.now().date()
     return Deputy.objects.filter(
         deputy_id=person_id,
-        pool_id=OuterRef("pool_id"),
+        pool_id=OuterRef("task__pool_id"),
         person_id=OuterRef("task__reviewer_id"),
         from_day__lte=today,
         until_day__gte=today,
