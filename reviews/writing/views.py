@@ -84,6 +84,8 @@ def like(request: HttpRequest) -> HttpResponse:
 def check(request: HttpRequest) -> HttpResponse:
     """Both sides brought together, kept and checked; ``edit`` is a press of one of the form's buttons."""
     page.preparing_pools(request)
+    if _is_locked(request):
+        return _as_kept(request)
     typed, field, told = _edited(_typed(request), request.POST.get("edit", ""))
     kept = _kept(request, typed)
     if isinstance(kept, HttpResponse):
@@ -144,6 +146,8 @@ def seat(request: HttpRequest) -> HttpResponse:
 def _moved(request: HttpRequest, typed: Typed, do: str) -> HttpResponse:
     """Take a draft over, as it is kept or with what is typed here; or keep that as a draft of its own."""
     person = person_of(request).pk
+    if do != "take" and _is_locked(request):
+        return _as_kept(request)
     if do == "fork":
         typed = replace(typed, draft=uuid4(), version=0)
     if do == "take":
@@ -164,6 +168,8 @@ def _moved(request: HttpRequest, typed: Typed, do: str) -> HttpResponse:
 def publish(request: HttpRequest) -> HttpResponse:
     """The draft becomes a task, in the name of the person."""
     page.preparing_pools(request)
+    if _is_locked(request):
+        return _as_kept(request)
     typed = _typed(request)
     kept = _kept(request, typed)
     if isinstance(kept, HttpResponse):
@@ -210,6 +216,19 @@ def _typed(request: HttpRequest) -> Typed:
     version = request.POST.get("version", "")
     known = int(version) if version.isascii() and version.isdigit() and len(version) <= 18 else 0
     return Typed(draft_id, merged.text, merged.base, merged.pending, request.POST.get("seat", "")[:40], known)
+
+
+def _is_locked(request: HttpRequest) -> bool:
+    """Whether the page could not be typed in: its fields were off, and none of them came along."""
+    return "source" not in request.POST
+
+
+def _as_kept(request: HttpRequest) -> HttpResponse:
+    """Nothing was typed: back to the draft as it is kept."""
+    draft_id = _id(request.POST.get("draft", ""))
+    if draft_id is None:
+        raise Http404(NO_DRAFT)
+    return HttpResponseRedirect(f"{reverse('task-new')}?draft={draft_id}")
 
 
 def _edited(typed: Typed, edit: str) -> tuple[Typed, str, Told | None]:

@@ -238,6 +238,7 @@ def test_a_second_tab_is_told_and_can_take_over_and_the_first_loses_no_word(
     second = open_page(f"/tasks/new?draft={draft_of(first)}", who=site.world.mira)
     expect(second.get_by_role("heading", name="This draft is open in another page")).to_be_focused()
     expect(second.locator("#f-title")).to_be_disabled()
+    expect(second.get_by_role("button", name="Publish task")).to_be_disabled()
     second.get_by_role("button", name="Take it over").click()
     second.locator("#f-title").fill("Taken over")
     expect(second.locator("#source")).to_have_value(GOOD.replace("Dates", "Taken over"))

@@ -121,10 +121,23 @@ def test_an_open_draft_is_told_when_opened_again_and_taken_over_as_it_is_kept(
     kept(world, draft, seat=ONE)
     page = text_of(mira.get(f"/tasks/new?draft={draft}"))
     assert "This draft is open in another page" in page
-    assert "data-seated disabled" in page
+    assert "<fieldset data-seated disabled>" in page
     act(mira, "take", form_of("title: what a locked page held\n", draft))
     assert TaskDraft.objects.get().source == GOOD
     assert "open in another page" not in text_of(mira.get(f"/tasks/new?draft={draft}"))
+
+
+@pytest.mark.parametrize("address", ["check", "publish", "seat"])
+def test_a_locked_page_sends_no_words_and_so_writes_over_none(
+    mira: Client, world: World, address: str
+) -> None:
+    draft = uuid4()
+    kept(world, draft, seat=ONE)
+    for do in ("keep", "fork"):
+        answer = mira.post(f"/tasks/new/{address}", {"draft": str(draft), "seat": TWO, "do": do})
+        assert answer["Location"] == f"/tasks/new?draft={draft}"
+    assert TaskDraft.objects.get().source == GOOD
+    assert not Task.objects.exists()
 
 
 def test_what_was_typed_over_a_foreign_change_can_be_kept_as_another_draft(
