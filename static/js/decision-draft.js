@@ -52,13 +52,13 @@ document.addEventListener("input", ({ target: field }) => {
   keep(field.name, field.value, field.type === "radio" ? 0 : 400);
 });
 
-// A button of the form that leads to a page waits for what is on its way: words sent after it would come twice.
+// A button that leads to a page waits for what is on its way: words that came after it would come twice.
 document.addEventListener("submit", async (event) => {
   const { target, submitter } = event;
   if (target !== form() || event.defaultPrevented || "settled" in target.dataset) return;
   event.preventDefault();
   await save();
-  await new Promise((done) => setTimeout(done)); // a form cannot be sent again while it tells that it is being sent
+  await new Promise((done) => setTimeout(done)); // until its first event is over
   target.dataset.settled = "";
   target.requestSubmit(submitter);
   delete target.dataset.settled;
