@@ -184,7 +184,9 @@ def _doubted(row: History) -> list[str]:
 def _adjusted(row: History) -> str:
     if "handedOn" not in row.body:
         return "changed how it is scheduled"
-    return f"handed round {row.body.get('round', '')} on to {row.body['handedOn'].get('to', 'another reviewer')}"
+    return (
+        f"handed round {row.body.get('round', '')} on to {row.body['handedOn'].get('to', 'another reviewer')}"
+    )
 
 
 def _requeued(row: History) -> str:

@@ -96,7 +96,9 @@ class Walk:
     def hand_on(self) -> None:
         delivery, who, to = self.pending(), self.someone(), self.someone()
         if delivery is not None:
-            transitions.hand_on(as_person(who), delivery.pk, delivery.subject_digest, to.username, "I am away.")
+            transitions.hand_on(
+                as_person(who), delivery.pk, delivery.subject_digest, to.username, "I am away."
+            )
 
     def stand_in(self) -> None:
         who, deputy, pool = self.someone(), self.someone(), self.chance.choice(self.pools)
