@@ -21,6 +21,7 @@ def test_a_point_of_a_picture_is_pinned_by_pointer(site: Site, desk: Desk, open_
     page.locator("[data-tab-link=shots]").click()
     figure = page.locator(f"[data-shot='{SHOT}']")
     figure.get_by_role("link", name="Comment on a point").click()
+    page.locator(f"[data-shot='{SHOT}'][data-pinning]").wait_for()
     box = figure.locator(".now img").bounding_box()
     assert box is not None
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 4)

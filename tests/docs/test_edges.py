@@ -47,6 +47,10 @@ SEVERAL = {"renew_many": Verb.RENEW}
 """Several calls of one verb: what the round trip that they share does not answer, the verb itself does."""
 
 
+A_PART = {"hand_on"}
+"""Functions that do a part of what their verb may, for other people: ``adjust`` for reviewers, while it waits for them."""
+
+
 def modules() -> list[str]:
     """The modules of the package, but for the package itself."""
     return sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__")
@@ -84,7 +88,10 @@ def name_of(verb: Any) -> str:
 
 @pytest.mark.parametrize("verb", VERBS, ids=name_of)
 def test_a_verb_declares_exactly_the_edges_that_the_table_gives_it(verb: Any) -> None:
-    assert set(verb.edges) == edges_of(verb.verb)
+    if name_of(verb) in A_PART:
+        assert set(verb.edges) < edges_of(verb.verb)
+    else:
+        assert set(verb.edges) == edges_of(verb.verb)
 
 
 @pytest.mark.parametrize("verb", VERBS, ids=name_of)
