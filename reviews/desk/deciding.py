@@ -72,6 +72,10 @@ def flaws_of(do: str, one: Opened) -> dict[str, str]:
         if given.word in ("not-met", "cannot-tell") and not given.note.strip():
             what = "what is not met" if given.word == "not-met" else "what is missing to tell"
             errors[f"note-{number}"] = f"Say {what}: the agent reads only this."
+        elif given.note.strip() and not given.word:
+            errors[f"note-{number}"] = (
+                "Give a verdict here, or take the note back: it goes out with its verdict."
+            )
     if one.standing.needs_reason and not (one.typed.reason.strip() or one.standing.as_deputy):
         errors["reason"] = "Say why you step in."
     if do == "accept" and one.standing.as_deputy and _has_excluded(one) and not _has_own_reason(one):

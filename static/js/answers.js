@@ -7,7 +7,13 @@ function tell(sentence, id) {
   toast.hidden = false;
 }
 
-function signedOut() {
+// Who is typing is not interrupted: the words would go to the dialog. It opens when the field is left.
+function signedOut(event) {
+  const field = document.activeElement;
+  if (event?.detail !== "now" && field?.matches("textarea, input:not([type=radio], [type=checkbox])")) {
+    field.addEventListener("blur", () => signedOut({ detail: "now" }), { once: true });
+    return;
+  }
   const dialog = document.getElementById("signed-out");
   if (dialog && !dialog.open) dialog.showModal();
 }

@@ -30,7 +30,7 @@ async function decide(button) {
   if (parse(html).querySelector("[data-draft], [data-draft-kept]")) return redraw(html);
   button.removeAttribute("aria-disabled");
   words.textContent = before;
-  if (answer?.status === 401) return document.dispatchEvent(new Event("fencepost:signed-out"));
+  if (answer?.status === 401) return document.dispatchEvent(new CustomEvent("fencepost:signed-out", { detail: "now" }));
   const isOld = answer?.status === 403 && await renew();
   const said = parse(html).querySelector("h1 ~ .lead")?.textContent;
   return refuse(isOld ? "The form was from before you signed in again, and is new now. Nothing you typed is lost; send it again." : said ? `${said} Nothing you typed is lost.` : LOST, answer?.headers.get("X-Request-Id"));

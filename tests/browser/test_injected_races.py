@@ -100,10 +100,10 @@ class Race:
         try:
             # Without script the button is as it was drawn, before anything was judged, and leads on all the same.
             self.page.locator(f".foot [data-sheet={sheet}]").click(
-                timeout=LOCKED_MS, force=not self.plan.has_script
+                timeout=LOCKED_MS if self.has_happened else PATIENCE_MS, force=not self.plan.has_script
             )
             note = self.page.locator(f"#note-{sheet}")
-            note.wait_for(timeout=LOCKED_MS)
+            note.wait_for(timeout=LOCKED_MS if self.has_happened else PATIENCE_MS)
         except TooLate:
             assert self.has_happened, str(self.plan)
             return

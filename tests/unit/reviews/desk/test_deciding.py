@@ -303,3 +303,19 @@ def test_a_name_or_a_request_id_beyond_all_bounds_keeps_nobody_from_deciding(
     (told,) = History.objects.filter(task_id=delivery.task_id, verb="reject")
     assert told.actor_name == world.ines.username
     assert "xxx" not in told.request_id
+
+
+def test_a_note_without_a_verdict_is_not_dropped_but_asked_about(ines: Client, delivery: Delivery) -> None:
+    words = {
+        "verdict-1": "not-met",
+        "note-1": "It scrolls.",
+        "note-3": "Only half of it.",
+        "key": str(uuid4()),
+    }
+    posted = {**words, "subject": delivery.subject_digest, "do": "changes"}
+    answer = ines.post(f"/reviews/{delivery.pk}/decide", posted)
+
+    assert answer.status_code == 422
+    assert "it goes out with its verdict" in answer.content.decode()
+    assert "Only half of it." in answer.content.decode()
+    assert not Decision.objects.filter(delivery=delivery).exists()
