@@ -42,9 +42,9 @@ CHECKS: tuple[tuple[str, Sequence[str]], ...] = (
 
 TIERS: tuple[tuple[str, str, Sequence[str]], ...] = (
     ("tests", "not race and not chaos and not browser", ("-n", "2")),
-    ("race", "race and not chaos", ()),
-    ("browser", "browser and not chaos", ()),
-    ("chaos", "chaos", ()),
+    ("race", "race and not chaos", ("-n", "2")),
+    ("browser", "browser and not chaos", ("-n", "2")),
+    ("chaos", "chaos", ("-n", "2", "--dist", "loadfile")),
 )
 
 
