@@ -88,7 +88,8 @@ def shell_of(request: HttpRequest, pool: SeenPool | None = None) -> Shell:
 
 def is_fragment(request: HttpRequest) -> bool:
     """Whether a part of the page was asked for. Without script, and on reload, the whole page is drawn."""
-    return request.headers.get("HX-Request") == "true" and request.headers.get("HX-Request-Type") != "full"
+    htmx = requests.htmx_of(request)
+    return bool(htmx) and htmx.request_type != "full"
 
 
 def draw(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import structlog
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 from django.utils.http import url_has_allowed_host_and_scheme
+from django_htmx.middleware import HtmxDetails
 
 from claims.callers import Actor, Caller, new_request_id
 from claims.vocabulary import ActorKind, Source
@@ -20,6 +23,11 @@ def request_id(request: HttpRequest) -> str:
         known = str(structlog.contextvars.get_contextvars().get("request_id") or new_request_id())
         request.fencepost_request_id = known  # type: ignore[attr-defined]
     return str(known)
+
+
+def htmx_of(request: HttpRequest) -> HtmxDetails:
+    """What htmx says of this request; false where a whole page was asked for, as without script."""
+    return cast(HtmxDetails, request.htmx)  # type: ignore[attr-defined]
 
 
 def person_name(person: User) -> str:

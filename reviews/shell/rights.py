@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from claims.selectors.seen import SeenPool, pools_of
 from claims.vocabulary import Right
-from reviews.shell.requests import person_of
+from reviews.shell.requests import htmx_of, person_of
 
 _More = ParamSpec("_More")
 
@@ -32,7 +32,7 @@ def signed_in(
                 return _refused(request, 404, str(missing))
             except PermissionDenied as refusal:
                 return _refused(request, 403, str(refusal))
-        if request.headers.get("HX-Request") == "true":
+        if htmx_of(request):
             return HttpResponse(status=401)
         if request.method == "POST":
             return _ended(request)
