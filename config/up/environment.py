@@ -89,6 +89,11 @@ def _belongs_here(venv: Path, python: Path) -> bool:
 
 
 def _make(venv: Path) -> None:
+    """Make it anew. What a link leads to belongs to somebody else, and would be emptied."""
+    if venv.is_symlink():
+        raise Failed(
+            f"{venv} is a link to an environment of another folder. Remove the link, and start again."
+        )
     done = subprocess.run(
         [sys.executable, "-m", "venv", "--clear", str(venv)], capture_output=True, text=True
     )

@@ -1,8 +1,11 @@
-"""When the pinned requirements need no installing."""
+"""When the pinned requirements need no installing, and which environment is left alone."""
 
 from pathlib import Path
 
+import pytest
+
 from config.up import environment
+from config.up.supervisor import Failed
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -30,3 +33,13 @@ def test_requirements_that_changed_since_are_not_taken_for_installed(tmp_path: P
     base.write_text("a==2 \\\n    --hash=sha256:22\n")
 
     assert not environment._is_part_of_another(tmp_path, base)
+
+
+def test_an_environment_behind_a_link_is_not_emptied(tmp_path: Path) -> None:
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "kept").touch()
+    link = tmp_path / ".venv"
+    link.symlink_to(tmp_path / "theirs")
+    with pytest.raises(Failed, match="Remove the link"):
+        environment._make(link)
+    assert (tmp_path / "theirs" / "kept").exists()
