@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 from uuid import UUID, uuid4
 
 from django.contrib import messages
+from django.core.validators import slug_re
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
@@ -74,9 +75,10 @@ def begin(request: HttpRequest, template: str) -> HttpResponse:
 @require_safe
 def like(request: HttpRequest) -> HttpResponse:
     """Where the field "like task T-…" leads."""
-    return HttpResponseRedirect(
-        reverse("task-from", args=[request.GET.get("task", "").strip()[:80] or gallery.EMPTY])
-    )
+    wanted = request.GET.get("task", "").strip()[:80] or gallery.EMPTY
+    if not slug_re.fullmatch(wanted):
+        raise Http404(NO_TEMPLATE.format(name=wanted))
+    return HttpResponseRedirect(reverse("task-from", args=[wanted]))
 
 
 @signed_in

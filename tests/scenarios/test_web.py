@@ -90,6 +90,7 @@ def test_b41_activepieces_14024_no_address_changes_anything_when_it_is_only_read
         "delivery": str(delivery.id), "sheet": "commands", "index": "0", "number": "1", "sha256": sha256,
         "task": str(delivery.task_id), "task_id": str(delivery.task_id), "attempt_id": str(delivery.attempt_id),
         "delivery_id": str(delivery.id), "effect_id": "e" * 64, "effect": "e" * 64, "pool": "billing", "criterion": "1",
+        "generation": "1", "template": "empty",
     }  # fmt: skip
     before, read = standing(), 0
     for route, names in routes(get_resolver().url_patterns):

@@ -14,7 +14,7 @@ from claims.decide import fence as comparing
 from claims.kernel import reading
 from claims.models import AgentPool, CanaryRun, Effect, Membership, Pool, Refusal, Task
 from claims.selectors import board, drain
-from claims.selectors.inbox import waiting
+from claims.selectors.inbox import Seat, waiting
 from claims.selectors.seen import pools_of
 from claims.vocabulary import FINAL, EffectState, Gate, Verb
 from tests.support.world import World, grants_of
@@ -95,7 +95,7 @@ def test_nobody_else_sees_the_work_of_canaries(world: World) -> None:
     for person in (world.preparer, world.reviewer, world.operator, world.owner):
         seen = pools_of(person.pk)
         assert pool.pk not in {each.id for each in seen}
-        assert not waiting(person.pk, seen).filter(pool=pool).exists()
+        assert not waiting(Seat(person.pk, seen)).filter(pool=pool).exists()
         shown = board.columns(board.BoardFilter(tuple(each.id for each in seen)), cards=50)
         assert not [card for column in shown for card in column.cards if card.pool_id == pool.pk]
 

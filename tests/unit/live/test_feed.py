@@ -17,6 +17,8 @@ from claims.models import Pool
 from claims.selectors import feed
 from claims.selectors.feed import Told
 
+PATIENCE_SECONDS = 300.0
+
 pytestmark = pytest.mark.django_db(transaction=True)
 
 _INSERT = """INSERT INTO claims_history (id, task_id, pool_id, state_version, verb, to_state, claim_generation, actor_kind,
@@ -50,7 +52,7 @@ def next_id(writer: psycopg.Connection) -> int:
 def read_until(cursor: feed.Cursor, count: int, limit: int = 1_000) -> tuple[list[int], feed.Cursor]:
     """Read until ``count`` rows came: other tests of this server may run transactions of their own."""
     found: list[int] = []
-    until = time.monotonic() + 60
+    until = time.monotonic() + PATIENCE_SECONDS
     while len(found) < count and time.monotonic() < until:
         rows, cursor = feed.read(cursor, limit)
         found += ids(rows)

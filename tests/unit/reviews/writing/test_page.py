@@ -56,6 +56,13 @@ def test_a_task_of_another_pool_is_no_template(mira: Client, world: World) -> No
     assert mira.get("/tasks/new/from/nothing").status_code == 404
 
 
+@pytest.mark.parametrize("name", ["../x", "a b", "é", "T-1/x"])
+def test_what_cannot_be_a_task_is_no_template_either(mira: Client, name: str) -> None:
+    answer = mira.get("/tasks/new/like", {"task": name})
+    assert answer.status_code == 404
+    assert "There is no template" in text_of(answer)
+
+
 def test_the_choice_of_who_decides_names_their_load(mira: Client, world: World) -> None:
     world.delivered("One", reviewer="ines")
     world.delivered("Two", reviewer="ines")
