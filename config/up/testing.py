@@ -43,8 +43,8 @@ CHECKS: tuple[tuple[str, Sequence[str]], ...] = (
 TIERS: tuple[tuple[str, str, Sequence[str]], ...] = (
     ("tests", "not race and not chaos and not browser", ("-n", "2")),
     ("race", "race and not chaos", ("-n", "2")),
-    ("browser", "browser and not chaos", ("-n", "2")),
-    ("chaos", "chaos", ("-n", "2", "--dist", "loadfile")),
+    ("browser", "browser and not chaos", ()),
+    ("chaos", "chaos", ()),
 )
 
 

@@ -50,17 +50,22 @@ document.addEventListener("submit", (event) => {
   load(`${event.target.action.split("#")[0]}?${new URLSearchParams(new FormData(event.target))}`, event.target.closest(".cmd"), true);
 });
 
+// A link that was drawn anew meanwhile is gone: pressed there, it would lead away from the page.
+function press(link) {
+  if (link?.isConnected) link.click();
+}
+
 // A file that was left closed because of the page's size loads when it is opened, or when it comes near.
 document.addEventListener("toggle", (event) => {
   const file = event.target.open && event.target.closest?.("[data-file]");
-  if (file && !file.hasAttribute("aria-busy") && !file.querySelector("table")) file.querySelector("[data-load]")?.click();
+  if (file && !file.hasAttribute("aria-busy") && !file.querySelector("table")) press(file.querySelector("[data-load]"));
 }, true);
 
 const near = new IntersectionObserver((entries) => {
   for (const { isIntersecting, target } of entries) {
     if (!isIntersecting) continue;
     near.unobserve(target);
-    target.querySelector("[data-near]")?.click();
+    press(target.querySelector("[data-near]"));
   }
 }, { rootMargin: "600px" });
 

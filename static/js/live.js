@@ -4,6 +4,18 @@ const parse = (html) => new DOMParser().parseFromString(html, "text/html").body;
 const keyed = (root, what) => new Map([...root.querySelectorAll(what)].map((el) => [el.id, el]));
 const where = (row) => row.closest("[data-rows]")?.id;
 
+let coming = null;
+
+// htmx, which changes a region in place; a page with much script of its own has only its address.
+function htmx() {
+  coming ??= window.htmx ? Promise.resolve() : new Promise((done, fail) => {
+    const script = document.createElement("script");
+    Object.assign(script, { src: document.querySelector("meta[name=htmx]").content, onload: done, onerror: fail });
+    document.head.append(script);
+  });
+  return coming;
+}
+
 function morph(target, source) {
   const same = target.cloneNode(true);
   same.classList.remove("gone");
@@ -36,6 +48,13 @@ function apply(region, html) {
   document.dispatchEvent(new CustomEvent("fencepost:waiting", { detail }));
 }
 
-document.addEventListener("fencepost:fetched", (event) => {
-  event.detail.regions.forEach((region) => apply(region, event.detail.html));
+function draw({ regions, html }) {
+  regions.forEach((region) => apply(region, html));
+}
+
+document.addEventListener("fencepost:fetched", async (event) => {
+  if (window.htmx) return draw(event.detail);
+  await htmx();
+  draw(event.detail);
+  document.dispatchEvent(new Event("fencepost:drawn"));
 });

@@ -21,7 +21,7 @@ bar?.addEventListener("click", (event) => {
   for (const [id, { fresh }] of waiting) {
     const drawn = document.importNode(fresh, true);
     document.getElementById(id)?.replaceWith(drawn);
-    window.htmx.process(drawn);
+    window.htmx?.process(drawn);
   }
   waiting.clear();
   show();

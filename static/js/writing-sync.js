@@ -62,6 +62,7 @@ async function send(edit) {
   if (answer?.status === 409 || answer?.status === 422) { tell("not saved"); return void told(await answer.text()); }
   if (!answer?.ok) { tell("not saved yet, trying again"); return void schedule(3000); }
   const page = parse(await answer.text());
+  if (!page.getElementById("version")) return; // another page: the draft became a task meanwhile
   sent = at;
   part("version").value = page.getElementById("version").value;
   tell(page.querySelector("[data-saved]").textContent);

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import time
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -273,17 +272,19 @@ def with_repository(site: Site) -> None:
     from agents.models import AgentProfile
 
     folder = site.var / "repositories" / "shop"
-    if folder.exists():
-        return
-    for name in FILES:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(name)
-    words = ["-c", "user.name=Test", "-c", "user.email=test@example.org"]
-    for each in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "Files"]):
-        subprocess.run(["git", *words, *each], cwd=folder, check=True)
-    agent, pool = site.world.agents["agent-7"], site.world.billing
-    make = partial(AgentProfile.objects.create, agent=agent, pool=pool, command=["true"], repository="shop")
-    site.commit(lambda: make(is_enabled=True))
+    if not folder.exists():
+        for name in FILES:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(name)
+        words = ["-c", "user.name=Test", "-c", "user.email=test@example.org"]
+        for each in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "Files"]):
+            subprocess.run(["git", *words, *each], cwd=folder, check=True)
+    profile = {"agent": site.world.agents["agent-7"], "pool": site.world.billing, "repository": "shop"}
+    site.commit(
+        lambda: AgentProfile.objects.get_or_create(
+            **profile, defaults={"command": ["true"], "is_enabled": True}
+        )
+    )
 
 
 def test_on_a_phone_one_side_is_in_view(site: Site, open_page: Open) -> None:
@@ -325,6 +326,8 @@ def test_a_signed_out_page_keeps_its_words_until_one_is_back(site: Site, open_pa
     cookies = [one for one in page.context.cookies() if one["name"] == name]
     page.context.clear_cookies(name=name)
     page.locator("#f-title").fill("Typed while signed out")
+    expect(page.locator("[data-saved]").first).to_contain_text("not saved yet")
+    page.keyboard.press("Tab")  # who types is not interrupted: the dialog opens when the field is left
     expect(page.get_by_role("dialog", name="Your session has ended")).to_be_visible()
     page.context.add_cookies(cookies)  # type: ignore[arg-type]
     page.get_by_role("button", name="Go on").click()
