@@ -10,7 +10,7 @@ let coming = null;
 function htmx() {
   coming ??= window.htmx ? Promise.resolve() : new Promise((done, fail) => {
     const script = document.createElement("script");
-    Object.assign(script, { src: document.querySelector("meta[name=htmx]").content, onload: done, onerror: fail });
+    Object.assign(script, { src: document.body.dataset.htmx, onload: done, onerror: fail });
     document.head.append(script);
   });
   return coming;

@@ -100,11 +100,11 @@ def started_playwright() -> Iterator[Playwright]:
         yield playwright
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def site(
     django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory, chromium: Browser
 ) -> Iterator[Site]:
-    """`web` and `relay` on a free port, with the world committed."""
+    """`web` and `relay` on a free port, with the world committed; anew for each file, which begins with the same."""
     with django_db_blocker.unblock(), ThreadPoolExecutor(1) as thread:
         world, tasks = thread.submit(committed_world).result(60)
         port = free_port()

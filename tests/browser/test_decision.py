@@ -108,9 +108,11 @@ def test_the_header_fits_for_a_reviewer_of_one_pool_who_may_nothing_else(
         Membership.objects.create(pool_id=first.pool_id, person=person, right=Right.REVIEWER)
         return person
 
-    page = open_page(f"/reviews/{first.pk}", who=site.commit(reviewer), width=390)
+    person = site.commit(reviewer)
+    page = open_page(f"/reviews/{first.pk}", who=person, width=390)
 
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    site.commit(lambda: Membership.objects.filter(person=person).delete())
 
 
 def test_a_review_by_keyboard_ends_in_a_commit(site: Site, desk: Desk, open_page: Open) -> None:

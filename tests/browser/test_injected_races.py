@@ -16,6 +16,7 @@ from django.conf import settings
 from playwright.sync_api import BrowserContext, Page, expect
 from playwright.sync_api import TimeoutError as TooLate
 
+from claims.models import Membership
 from tests.browser import racing
 from tests.browser.conftest import Open, Site, session_cookie
 from tests.browser.test_decision import Desk, desk
@@ -192,3 +193,5 @@ def test_no_typed_word_is_lost_and_nothing_stale_is_accepted(
     expect(page.locator("body")).to_be_visible()
     unexpected = [text for text in open_page.errors if "status of" not in text]  # type: ignore[attr-defined]
     assert unexpected == [], str(plan)
+    # The pages of the tests after this one show their people only what was there before.
+    site.commit(lambda: Membership.objects.filter(pool=on.pool).delete())
