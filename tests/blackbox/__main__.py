@@ -35,6 +35,9 @@ ELSEWHERE = {
 }
 
 
+MOST_BURSTS = 5
+
+
 def main() -> int:
     """Walk, then print the table; the exit status."""
     parser = argparse.ArgumentParser("scripts/blackbox", description="Walks the contract from outside.")
@@ -49,19 +52,23 @@ def main() -> int:
     world = made(book, ready, here / given.data)
     claims_walk.walk(world)
     effects_walk.walk(world)
-    burst(world, given.burst)
+    burst(world, book, given.burst)
     return table(book, (*CODES, "RATE_LIMITED") if given.burst else CODES)
 
 
-def burst(world: World, calls: int) -> None:
-    """Ask who we are until the brake answers; the first refusal is entered."""
-    if not calls:
-        return
-    with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda _: world.two.http.get("/whoami").status_code, range(calls)))
-    say(f"two        {calls} calls at once: {answers.count(429)} answered 429")
-    if 429 in answers:
-        world.two.get("/whoami", None)
+def burst(world: World, book: Book, calls: int) -> None:
+    """Ask who we are until the brake answers; the first refusal is entered.
+
+    On a slow machine the brake's ten seconds may be over before the call that is entered: then once more.
+    """
+    for _ in range(MOST_BURSTS if calls else 0):
+        with ThreadPoolExecutor(8) as pool:
+            answers = list(pool.map(lambda _: world.two.http.get("/whoami").status_code, range(calls)))
+        say(f"two        {calls} calls at once: {answers.count(429)} answered 429")
+        if 429 in answers:
+            world.two.get("/whoami", None)
+        if "RATE_LIMITED" in book.seen:
+            return
 
 
 def table(book: Book, wanted: tuple[str, ...]) -> int:
