@@ -108,7 +108,7 @@ def drawn(
     sides, told, asked = sides_of(request, typed), told or Told(), asked or Asked()
     around = preparing.around(sides.pool.id) if sides.pool else None
     workers = scope.workers_of(sides.pool.id) if sides.pool else []
-    tree = scope.tree_of(workers)
+    tree, unread = scope.tree_of(workers)
     at_work = preparing.at_work(sides.pool.id) if sides.pool and tree else []
     counted = scope.counted(tree, *_globs(sides), at_work) if tree else None
     names = [str(name) for name in rows_in(sides.body, "dependsOn")]
@@ -133,6 +133,7 @@ def drawn(
         "pools": sides.pools,
         "around": around,
         "counted": counted,
+        "unread": unread,
         "found": scope.found(tree, asked.find) if tree else [],
         "findings": found,
         "refusals": sum(1 for one in found if one.is_refusal),

@@ -12,12 +12,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import structlog
 from django.conf import settings
 
 from claims.evidence.globs import matches
 from claims.lookups import programs
 from claims.models import Pool
 from claims.selectors.preparing import AtWork
+
+log = structlog.get_logger(__name__)
 
 MOST_FILES = 20_000
 MOST_BYTES = 4 * 1024 * 1024
@@ -101,27 +104,35 @@ def workers_of(pool_id: int) -> list[tuple[str, str]]:
     return list(profiles.values_list("profiles__repository", "profiles__base_ref")[:WORKERS_LIMIT])
 
 
-def tree_of(workers: Sequence[tuple[str, str]]) -> Tree | None:
-    """The files of the first of these repositories that is on this server."""
+def tree_of(workers: Sequence[tuple[str, str]]) -> tuple[Tree | None, str]:
+    """The files of the first of these repositories that can be read, or the name of one that is here and cannot."""
+    unread = ""
     for repository, ref in dict.fromkeys(workers):
-        tree = _tree(repository, ref)
+        root = Path(settings.FENCEPOST_REPOSITORIES).resolve()
+        folder = (root / repository).resolve()
+        if not repository or ref.startswith("-") or not folder.is_relative_to(root) or not folder.is_dir():
+            continue
+        tree = _tree(root, folder, repository, ref)
         if tree is not None:
-            return tree
-    return None
+            return tree, ""
+        unread = unread or repository
+    return None, unread
 
 
-def _tree(repository: str, ref: str) -> Tree | None:
+def _tree(root: Path, folder: Path, repository: str, ref: str) -> Tree | None:
     known = _trees.get((repository, ref))
     if known is not None and time.monotonic() - known.read_at < FRESH_SECONDS:
         return known
-    root = Path(settings.FENCEPOST_REPOSITORIES).resolve()
-    folder = (root / repository).resolve()
-    if not repository or ref.startswith("-") or not folder.is_relative_to(root) or not folder.is_dir():
+    why = ""
+    for name in (f"refs/heads/{ref}", ref):
+        try:
+            files, is_cut = _listed(root, folder, name)
+            break
+        except programs.NotRun as error:
+            why = str(error)
+    else:
+        log.warning("repository unread", repository=repository, ref=ref, why=why)
         return None
-    listed = _listed(root, folder, f"refs/heads/{ref}") or _listed(root, folder, ref)
-    if listed is None:
-        return None
-    files, is_cut = listed
     if known is not None and known.files == files:
         known.read_at = time.monotonic()
         return known
@@ -131,7 +142,8 @@ def _tree(repository: str, ref: str) -> Tree | None:
     return tree
 
 
-def _listed(root: Path, folder: Path, ref: str) -> tuple[tuple[str, ...], bool] | None:
+def _listed(root: Path, folder: Path, ref: str) -> tuple[tuple[str, ...], bool]:
+    """The paths at a ref, and whether there are more. Raises ``NotRun`` with the reason."""
     environment = {
         "HOME": os.devnull,
         "GIT_CONFIG_GLOBAL": os.devnull,
@@ -141,12 +153,11 @@ def _listed(root: Path, folder: Path, ref: str) -> tuple[tuple[str, ...], bool] 
         "GIT_CEILING_DIRECTORIES": str(root),
     }
     words = [*_GIT, "ls-tree", "-r", "-z", "--name-only", "--full-tree", ref]
-    try:
-        ended = programs.run(words, environment, PATIENCE_SECONDS, MOST_BYTES, folder)
-    except programs.NotRun:
-        return None
+    ended = programs.run(words, environment, PATIENCE_SECONDS, MOST_BYTES, folder)
+    if ended.exit_code is None:
+        raise programs.NotRun(f"it took longer than {PATIENCE_SECONDS:.0f} s")
     if ended.exit_code != 0:
-        return None
+        raise programs.NotRun(ended.errors[:200].decode("utf-8", "replace").strip())
     names = ended.output.decode("utf-8", "replace").split("\0")[:-1]
     return tuple(names[:MOST_FILES]), ended.output_is_cut or len(names) > MOST_FILES
 

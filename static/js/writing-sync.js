@@ -47,7 +47,7 @@ function draw(page) {
   }
   if (wantsForm || !part("form-side").contains(document.activeElement)) putForm(page);
   wantsForm = false;
-  for (const id of ["told", "check", "preview", "scope-count"]) put(id, page);
+  for (const id of ["told", "check", "preview", part("find") ? "scope-count" : "scope"]) put(id, page);
   document.dispatchEvent(new Event("fencepost:drawn"));
 }
 

@@ -258,6 +258,7 @@ def test_a_second_tab_is_told_and_can_take_over_and_the_first_loses_no_word(
 def test_files_are_found_counted_and_put_into_the_scope(site: Site, open_page: Open) -> None:
     with_repository(site)
     page = begin(open_page, site)
+    expect(page.locator("#scope-count")).to_contain_text("4 files of shop are in the scope")
     page.locator("#find").press_sequentially("dates")
     page.get_by_role("button", name="Allow app/dates.py").click()
     expect(page.locator("#f-files")).to_have_value("app/dates.py")

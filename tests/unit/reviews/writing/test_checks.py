@@ -203,21 +203,27 @@ def test_only_a_repository_below_the_folder_is_read(
     (tmp_path / "inside").mkdir()
     plant(tmp_path / "outside", FILES)
     employ(world, repository_name)
-    assert scope.tree_of(scope.workers_of(world.billing.pk)) is None
+    assert scope.tree_of(scope.workers_of(world.billing.pk)) == (None, "")
+
+
+def test_a_repository_that_cannot_be_read_is_named(mira: Client, repository: World, settings: Any) -> None:
+    (settings.FENCEPOST_REPOSITORIES / "shop" / ".git" / "HEAD").unlink()
+    page = text_of(mira.post("/tasks/new/scope", form_of(GOOD), **FRAGMENT))
+    assert "The repository shop could not be read just now." in page
 
 
 def test_a_commit_is_seen_when_the_listing_has_aged(
     repository: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workers = scope.workers_of(repository.billing.pk)
-    tree = scope.tree_of(workers)
+    tree, _ = scope.tree_of(workers)
     assert tree is not None
     assert tree.files == FILES
-    assert scope.tree_of(workers) is tree
+    assert scope.tree_of(workers)[0] is tree
     monkeypatch.setattr(scope, "FRESH_SECONDS", 0.0)
-    assert scope.tree_of(workers) is tree
+    assert scope.tree_of(workers)[0] is tree
     monkeypatch.setattr(scope, "MOST_FILES", 2)
-    cut = scope.tree_of(workers)
+    cut, _ = scope.tree_of(workers)
     assert cut is not None
     assert (cut.files, cut.is_cut) == (FILES[:2], True)
 
