@@ -24,6 +24,8 @@ from config.up.environment import ROOT
 from config.up.servers import free_port
 
 PAGES = 200
+SESSIONS = 20
+"""A team of twenty, each with ten pages open."""
 PING, PONG = 0x9, 0xA
 
 
@@ -112,9 +114,9 @@ def _frame(data: bytes) -> tuple[int, bytes, bytes] | None:
 
 
 @contextmanager
-def open_pages(port: int, cookie: str) -> Iterator[list[str]]:
-    """Two hundred open pages. The list gets a sentence for each page that was closed on the way."""
-    pages = [Page(port, cookie) for _ in range(PAGES)]
+def open_pages(port: int, cookies: list[str]) -> Iterator[list[str]]:
+    """Two hundred open pages of these sessions. The list gets a sentence for each page that was closed on the way."""
+    pages = [Page(port, cookies[number % len(cookies)]) for number in range(PAGES)]
     ending, complaints = Event(), list[str]()
     listener = Thread(target=_listen, args=(pages, ending, complaints))
     listener.start()

@@ -93,7 +93,7 @@ class Measures:
 
     def live(self) -> None:
         """HTTP claims with 200 open pages, against nobody looking; web and relay run in both."""
-        cookie = live.sign_in(self.place.person)
+        cookies = [live.sign_in(self.place.person) for _ in range(live.SESSIONS)]
         room = self.floor_rate[pgbench.CLAIM]
         with overhttp.api() as port, live.web_and_relay() as web:
 
@@ -101,7 +101,7 @@ class Measures:
                 return overhttp.run(self.place, port, self.seconds, pair=False, room=room)
 
             def seen() -> Slice:
-                with live.open_pages(web, cookie) as complaints:
+                with live.open_pages(web, cookies) as complaints:
                     made = unseen()
                 return Slice(made.rate, (*made.flaws, *complaints), made.note)
 

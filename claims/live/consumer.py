@@ -1,35 +1,29 @@
 """One open page at /ws: hears hints of the pools its person may see, and says nothing.
 
 Promises: nothing of a pool reaches a socket whose person has no right in it; rights and session are
-looked at again before anything is said 5 s or more after the last look; a page that sends anything is closed; what is sent is bounded.
+looked at again before anything is said 5 s or more after the last look; a page that sends anything is
+closed; what is sent is bounded.
 """
 
 from __future__ import annotations
 
-import asyncio
 import time
-from importlib import import_module
-from types import SimpleNamespace
 from typing import Any
 
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncJsonWebsocketConsumer
-from django.conf import settings
-from django.contrib.auth import get_user
 from django.db import DatabaseError
 from django.utils import timezone
 from redis.exceptions import RedisError
 
-from claims.live.hints import EVERYBODY, group_of
+from claims.live.hints import EVERYBODY
+from claims.live.standing import Standing, standing_of
 from claims.selectors import feed
-from claims.selectors.seen import pools_of
 
 SIGNED_OUT = 4401
 TOLD_TOO_MUCH = 1008
 TRY_LATER = 1013
 RECHECK_SECONDS = 5.0
-GATHER_SECONDS = 0.02
-"""How long a hint waits for those of other pools that the relay sent in the same round."""
 
 
 class LiveConsumer(AsyncJsonWebsocketConsumer):
@@ -38,22 +32,17 @@ class LiveConsumer(AsyncJsonWebsocketConsumer):
     pools: dict[int, str]
     checked_at: float
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.waiting: list[dict[str, Any]] = []
-        self.telling: asyncio.Task[None] | None = None
-
     async def connect(self) -> None:
-        """Accept, join the groups of the person's pools, say how far each pool is."""
-        self.pools, self.checked_at = {}, time.monotonic()
+        """Accept, join the open pages, say how far each pool of the person is."""
+        self.checked_at = time.monotonic()
         await self.accept()
         pools = await self._standing()
         if pools is None:
             await self.close(SIGNED_OUT)
             return
+        self.pools = pools
         try:
             await self.channel_layer.group_add(EVERYBODY, self.channel_name)
-            await self._join(pools)
         except (RedisError, OSError):
             await self.close(TRY_LATER)
             return
@@ -62,12 +51,9 @@ class LiveConsumer(AsyncJsonWebsocketConsumer):
         )
 
     async def disconnect(self, code: int) -> None:
-        """Leave every group; a layer that is away has forgotten them already."""
-        if self.telling is not None:
-            self.telling.cancel()
+        """Leave the open pages; a layer that is away has forgotten this one already."""
         try:
             await self.channel_layer.group_discard(EVERYBODY, self.channel_name)
-            await self._join({})
         except (RedisError, OSError):
             return
 
@@ -78,71 +64,40 @@ class LiveConsumer(AsyncJsonWebsocketConsumer):
         await self.close(TOLD_TOO_MUCH)
 
     async def live_hints(self, message: dict[str, Any]) -> None:
-        """Hints of one pool, as the relay sends them; what comes together goes to the page in one frame."""
-        self.waiting.append(message)
-        if self.telling is None or self.telling.done():
-            self.telling = asyncio.create_task(self._tell())
-
-    async def _tell(self) -> None:
-        await asyncio.sleep(GATHER_SECONDS)
-        waiting, self.waiting = self.waiting, []
-        try:
-            if not await self._may_hear():
-                return
-        except (RedisError, OSError, DatabaseError):
-            await self.close(TRY_LATER)
+        """What the relay read; the part of this person's pools goes to the page, and nothing where there is none."""
+        if not await self._may_hear():
             return
-        names = set(self.pools.values())
-        mine = [message for message in waiting if message["pool"] in names]
+        mine = self._of_this_person(message["sequences"])
         if mine:
-            sequences: dict[str, int] = {}
-            for message in mine:
-                sequences[message["pool"]] = max(message["sequence"], sequences.get(message["pool"], 0))
-            hints = [hint for message in mine for hint in message["hints"]]
-            await self._say({"type": "hints", "sequences": sequences, "hints": hints})
+            hints = [hint for hint in message["hints"] if hint["pool"] in mine]
+            await self._say({"type": "hints", "sequences": mine, "hints": hints})
 
     async def live_beat(self, message: dict[str, Any]) -> None:
         """The relay's heartbeat, with the numbers of this person's pools only."""
-        if not await self._may_hear():
-            return
-        mine = {
-            name: message["sequences"][name] for name in self.pools.values() if name in message["sequences"]
-        }
-        await self._say({"type": "beat", "sequences": mine})
+        if await self._may_hear():
+            await self._say({"type": "beat", "sequences": self._of_this_person(message["sequences"])})
+
+    def _of_this_person(self, sequences: dict[str, int]) -> dict[str, int]:
+        return {name: sequences[name] for name in self.pools.values() if name in sequences}
 
     async def _may_hear(self) -> bool:
-        """Look at session and rights again where the last look is old; leave the groups of pools that were lost."""
+        """Look at session and rights again where the last look is old; a socket that may hear nothing more is closed."""
         if time.monotonic() - self.checked_at < RECHECK_SECONDS:
             return True
         self.checked_at = time.monotonic()
-        pools = await self._standing()
+        try:
+            pools = await self._standing()
+        except DatabaseError:
+            await self.close(TRY_LATER)
+            return False
         if pools is None:
             await self.close(SIGNED_OUT)
             return False
-        await self._join(pools)
+        self.pools = pools
         return True
 
-    async def _join(self, pools: dict[int, str]) -> None:
-        for pool_id in self.pools.keys() - pools.keys():
-            await self.channel_layer.group_discard(group_of(pool_id), self.channel_name)
-        for pool_id in pools.keys() - self.pools.keys():
-            await self.channel_layer.group_add(group_of(pool_id), self.channel_name)
-        self.pools = pools
-
-    async def _standing(self) -> dict[int, str] | None:
-        return await database_sync_to_async(_standing)(dict(self.scope))
+    async def _standing(self) -> Standing:
+        return await standing_of(getattr(self.scope.get("session"), "session_key", None))
 
     async def _say(self, body: dict[str, Any]) -> None:
         await self.send_json({**body, "at": timezone.now().strftime("%Y-%m-%dT%H:%M:%SZ")})
-
-
-def _standing(scope: dict[str, Any]) -> dict[int, str] | None:
-    """The pools of the person of this session by id; None when the session has ended or the account is off."""
-    key = getattr(scope.get("session"), "session_key", None)
-    if not key:
-        return None
-    store = import_module(settings.SESSION_ENGINE).SessionStore(key)
-    person = get_user(SimpleNamespace(session=store))  # type: ignore[arg-type]
-    if not person.is_authenticated or person.pk is None:
-        return None
-    return {pool.id: pool.name for pool in pools_of(person.pk)}

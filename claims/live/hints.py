@@ -12,32 +12,30 @@ from typing import Any
 from claims.selectors.feed import Told
 
 EVERYBODY = "live.everybody"
-"""The group of all open pages: heartbeats go there."""
-MOST_HINTS = 50
-"""Hints of one pool in one message; beyond it one hint without a task stands for all."""
+"""The group of all open pages. Each page's consumer passes on what its person may hear."""
+MOST_HINTS = 200
+"""Hints in one message; a pool beyond its even share has one hint without a task, which stands for all."""
 
 
-def group_of(pool_id: int) -> str:
-    """The group of the pages that may hear of this pool."""
-    return f"live.pool.{pool_id}"
-
-
-def coalesced(rows: Iterable[Told]) -> dict[int, dict[str, Any]]:
-    """One message for each pool: a hint a task, with its verbs and the highest sequence."""
-    messages: dict[int, dict[str, Any]] = {}
+def coalesced(rows: Iterable[Told]) -> dict[str, Any] | None:
+    """One message for all that was read: a hint a task with its verbs, and the highest sequence of each pool."""
+    sequences: dict[str, int] = {}
+    hints: dict[str, dict[str, dict[str, Any]]] = {}
     for row in rows:
-        message = messages.setdefault(
-            row.pool_id, {"type": "live.hints", "pool": row.pool, "sequence": 0, "hints": {}}
-        )
-        message["sequence"] = max(message["sequence"], row.id)
-        hint = message["hints"].setdefault(
+        sequences[row.pool] = max(sequences.get(row.pool, 0), row.id)
+        hint = hints.setdefault(row.pool, {}).setdefault(
             str(row.task_id), {"pool": row.pool, "task": str(row.task_id), "verbs": []}
         )
         if row.verb not in hint["verbs"]:
             hint["verbs"].append(row.verb)
-    for message in messages.values():
-        hints = list(message["hints"].values())
-        message["hints"] = (
-            hints if len(hints) <= MOST_HINTS else [{"pool": message["pool"], "task": None, "verbs": []}]
+    if not sequences:
+        return None
+    share = max(1, MOST_HINTS // len(hints))
+    told = [
+        hint
+        for pool, of_pool in hints.items()
+        for hint in (
+            of_pool.values() if len(of_pool) <= share else [{"pool": pool, "task": None, "verbs": []}]
         )
-    return messages
+    ]
+    return {"type": "live.hints", "sequences": sequences, "hints": told}

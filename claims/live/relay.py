@@ -21,7 +21,7 @@ from channels.layers import get_channel_layer
 from django.db import DatabaseError, InterfaceError, close_old_connections, connection
 from redis.exceptions import RedisError
 
-from claims.live.hints import EVERYBODY, coalesced, group_of
+from claims.live.hints import EVERYBODY, coalesced
 from claims.selectors import feed
 
 log = structlog.get_logger(__name__)
@@ -69,10 +69,11 @@ class Relay:
             log.warning("relay_database_away", error=type(error).__name__)
             await database_sync_to_async(_forget_connection)()
             return RETRY_SECONDS
-        for pool_id, message in coalesced(rows).items():
-            await self._send(group_of(pool_id), message)
+        message = coalesced(rows)
+        if message is not None:
+            await self._send(message)
         if sequences is not None:
-            await self._send(EVERYBODY, {"type": "live.beat", "sequences": sequences})
+            await self._send({"type": "live.beat", "sequences": sequences})
         self.busy_rounds = self.busy_rounds + 1 if rows else 0
         return BUSY_SECONDS if self.busy_rounds > BUSY_ROUNDS else PAUSE_SECONDS
 
@@ -99,12 +100,12 @@ class Relay:
         self.next_beat = now + BEAT_SECONDS
         return True
 
-    async def _send(self, group: str, message: dict[str, Any]) -> None:
+    async def _send(self, message: dict[str, Any]) -> None:
         layer = get_channel_layer()
         if layer is None:
             return
         try:
-            await layer.group_send(group, message)
+            await layer.group_send(EVERYBODY, message)
         except (RedisError, OSError) as error:
             if not self.is_redis_away:
                 log.warning("relay_redis_away", error=type(error).__name__)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from asgiref.sync import sync_to_async
 from channels.layers import get_channel_layer
 from django.contrib.auth.models import User
 from django.test import Client
 
+from claims.live import standing
 from claims.live.consumer import RECHECK_SECONDS, SIGNED_OUT, LiveConsumer
 from claims.models import Membership, Pool
 from claims.vocabulary import Right
@@ -47,10 +49,8 @@ def heard(session_key: str | None, *pools: Pool) -> list[dict[str, Any]]:
         consumer.channel_layer = get_channel_layer()
         consumer.pools = {pool.pk: pool.name for pool in pools}
         consumer.checked_at = time.monotonic() - RECHECK_SECONDS
-        for pool in pools:
-            await consumer.live_hints({"pool": pool.name, "sequence": 7, "hints": []})
-        assert consumer.telling is not None
-        await consumer.telling
+        hints = [{"pool": name, "task": None, "verbs": []} for name in (*consumer.pools.values(), "foreign")]
+        await consumer.live_hints({"sequences": {hint["pool"]: 7 for hint in hints}, "hints": hints})
 
     asyncio.run(run())
     return sent
@@ -73,16 +73,44 @@ def test_a_hint_reaches_a_page_whose_person_has_a_right_in_the_pool(person: User
     client.force_login(person)
     (message,) = heard(client.session.session_key, pool)
     assert message["type"] == "websocket.send"
-    assert pool.name in message["text"]
+    told = json.loads(message["text"])
+    assert told["sequences"] == {pool.name: 7}
+    assert [hint["pool"] for hint in told["hints"]] == [pool.name]
 
 
-def test_hints_of_two_pools_that_come_together_are_one_frame(person: User, pool: Pool) -> None:
-    other = Pool.objects.create(name="sandbox", scheduler_epoch=2)
-    Membership.objects.create(pool=other, person=person, right=Right.VIEWER)
+def test_pages_that_ask_together_are_answered_by_one_look_for_each_session(
+    person: User, pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, stranger = Client(), Client()
+    client.force_login(person)
+    stranger.force_login(User.objects.create_user("olof"))
+    keys = [client.session.session_key, stranger.session.session_key, "ended", None]
+    looks: list[list[str]] = []
+    real = standing.standings
+
+    def look(asked: Iterable[str]) -> dict[str, standing.Standing]:
+        looks.append(list(asked))
+        return real(looks[-1])
+
+    async def ask() -> list[standing.Standing]:
+        return await asyncio.gather(*(standing.standing_of(key) for key in keys * 100))
+
+    monkeypatch.setattr(standing, "standings", look)
+    assert asyncio.run(ask()) == [{pool.pk: pool.name}, {}, None, None] * 100
+    assert [sorted(map(str, look)) for look in looks] == [sorted(map(str, keys[:3]))]
+
+
+def test_a_question_during_a_look_gets_a_look_of_its_own(person: User, pool: Pool) -> None:
     client = Client()
     client.force_login(person)
-    (message,) = heard(client.session.session_key, pool, other)
-    assert json.loads(message["text"])["sequences"] == {"billing": 7, "sandbox": 7}
+    key = client.session.session_key
+
+    async def run() -> tuple[standing.Standing, standing.Standing]:
+        first = await standing.standing_of(key)
+        await sync_to_async(Membership.objects.all().delete)()
+        return first, await standing.standing_of(key)
+
+    assert asyncio.run(run()) == ({pool.pk: pool.name}, {})
 
 
 @pytest.mark.parametrize("end", [lose_the_right, sign_out, be_switched_off])

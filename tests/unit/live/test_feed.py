@@ -157,14 +157,26 @@ def test_changes_of_one_task_become_one_hint() -> None:
         Told(2, 5, "billing", task, "deliver"),
         Told(3, 5, "billing", other, "claim"),
     ]
-    message = coalesced(rows)[5]
-    assert message["sequence"] == 3
+    message = coalesced(rows)
+    assert message is not None
+    assert message["sequences"] == {"billing": 3}
     assert message["hints"] == [
         {"pool": "billing", "task": str(task), "verbs": ["claim", "deliver"]},
         {"pool": "billing", "task": str(other), "verbs": ["claim"]},
     ]
 
 
-def test_very_many_changes_become_one_hint_for_the_pool() -> None:
-    rows = [Told(at, 5, "billing", uuid4(), "claim") for at in range(MOST_HINTS + 1)]
-    assert coalesced(rows)[5]["hints"] == [{"pool": "billing", "task": None, "verbs": []}]
+def test_very_many_changes_of_a_pool_become_one_hint_and_leave_room_for_the_others() -> None:
+    task = uuid4()
+    rows = [Told(at, 5, "billing", uuid4(), "claim") for at in range(MOST_HINTS // 2 + 1)]
+    message = coalesced([*rows, Told(10**6, 6, "sandbox", task, "create")])
+    assert message is not None
+    assert message["sequences"] == {"billing": MOST_HINTS // 2, "sandbox": 10**6}
+    assert message["hints"] == [
+        {"pool": "billing", "task": None, "verbs": []},
+        {"pool": "sandbox", "task": str(task), "verbs": ["create"]},
+    ]
+
+
+def test_nothing_read_is_nothing_told() -> None:
+    assert coalesced([]) is None
