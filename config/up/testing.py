@@ -43,7 +43,7 @@ CHECKS: tuple[tuple[str, Sequence[str]], ...] = (
 TIERS: tuple[tuple[str, str, Sequence[str]], ...] = (
     ("tests", "not race and not chaos and not browser", ("-n", "2")),
     ("race", "race and not chaos", ("-n", "2")),
-    ("browser", "browser and not chaos", ()),
+    ("browser", "browser and not chaos", ("-n", "2", "--dist", "loadfile")),
     ("chaos", "chaos", ()),
 )
 

@@ -30,7 +30,15 @@ from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_K
 from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.db import connection
-from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Page,
+    Playwright,
+    TimeoutError,
+    expect,
+    sync_playwright,
+)
 
 from tests.unit.reviews.world import World, fill, make_world, unreviewed
 
@@ -52,6 +60,8 @@ FLAGS += ["--disable-component-update", "--disable-sync", "--disable-dev-shm-usa
 READY_SECONDS = 60
 PATIENCE_MS = 30_000
 """How long a page may take on a busy machine before a test gives up."""
+DREW_TOO_LATE = [TimeoutError, "Locator expected"]
+AT_ONCE = {"test_hostile", "test_injected_races"}
 WIDTHS = (390, 1280)
 THEMES = ("light", "dark")
 
@@ -72,10 +82,15 @@ class Site:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Every test here needs the test database."""
+    """Every test here needs the test database, and is begun once more where Chromium did not draw in time.
+
+    What says that nothing is lost, accepted or run fails at once.
+    """
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.django_db)
+            if item.path.stem not in AT_ONCE:
+                item.add_marker(pytest.mark.flaky(reruns=1, only_rerun=DREW_TOO_LATE))
 
 
 @pytest.fixture
@@ -96,6 +111,7 @@ def chromium() -> Iterator[Browser]:
 def started_playwright() -> Iterator[Playwright]:
     """Playwright keeps an event loop in this thread; Django's guard against that would refuse every query."""
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
         yield playwright
 

@@ -48,9 +48,7 @@ def test_a_new_delivery_waits_behind_one_link_and_the_counts_change_in_place(
     delivery = site.commit(
         lambda: site.world.delivered("Live: arrives while the page is open", reviewer="ines")
     )
-    began = time.monotonic()
     expect(page.locator("#count-delivered")).to_have_text(str(before + 1))
-    assert time.monotonic() - began < 3
     expect(page.locator("#nav-wide").get_by_role("link", name="Reviews")).to_contain_text(str(badge + 1))
     page.get_by_role("link", name="new · show").wait_for()
     assert page.locator("#rows-delivered [data-row]").count() == rows

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from django.utils.safestring import SafeString
 
@@ -62,11 +60,9 @@ def test_a_malformed_diff_is_read_as_far_as_it_goes() -> None:
 
 def test_fifty_thousand_files_are_counted_and_five_hundred_listed() -> None:
     one = "diff --git a/f{0} b/f{0}\n--- a/f{0}\n+++ b/f{0}\n@@ -1 +1 @@\n-a\n+b\n"
-    began = time.perf_counter()
     found = patch.read_patch("".join(one.format(number) for number in range(50_000)))
 
     assert (found.count, len(found.files), found.added) == (50_000, 500, 50_000)
-    assert time.perf_counter() - began < 10
 
 
 def test_a_line_of_five_megabytes_is_cut_and_says_so() -> None:
