@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from claims import evidence
 from claims.canonical import Item
 from claims.models import EvidenceFile, Task
 from claims.selectors import provenance
-from reviews.desk import reading
-from reviews.desk.bytes import ENDINGS, GONE, locked
-from reviews.desk.viewers.pictures import NotAPicture
+from reviews.desk.bytes import ENDINGS, GONE, attached, drawn_anew
 from reviews.shell.rights import signed_in
 from reviews.taskpage.views import found
 
@@ -21,18 +18,8 @@ from reviews.taskpage.views import found
 def download(request: HttpRequest, ref: str, generation: int, sha256: str) -> HttpResponse:
     """The very bytes, as an attachment under a name that this server made."""
     task, file = _file(request, ref, generation, sha256)
-    try:
-        stream = evidence.open_bytes(sha256)
-    except OSError as error:
-        raise Http404(GONE) from error
     ending = ENDINGS.get(file.kind, ".bin") if isinstance(file, Item) else ".bin"
-    answer = FileResponse(
-        stream,
-        as_attachment=True,
-        filename=f"{task}-gen-{generation}-{sha256[:12]}{ending}",
-        content_type="application/octet-stream",
-    )
-    return locked(answer)  # type: ignore[return-value]
+    return attached(sha256, f"{task}-gen-{generation}-{sha256[:12]}{ending}")
 
 
 @signed_in
@@ -40,14 +27,7 @@ def download(request: HttpRequest, ref: str, generation: int, sha256: str) -> Ht
 def picture(request: HttpRequest, ref: str, generation: int, sha256: str) -> HttpResponse:
     """A screenshot as a PNG that the server drew from its pixels."""
     _file(request, ref, generation, sha256)
-    try:
-        content = reading.picture_of(sha256)
-    except (reading.Missing, NotAPicture) as error:
-        raise Http404(GONE) from error
-    answer = HttpResponse(content, content_type="image/png")
-    answer["Cache-Control"] = "private, max-age=86400, immutable"
-    locked(answer)
-    return answer
+    return drawn_anew(sha256)
 
 
 def _file(request: HttpRequest, ref: str, generation: int, sha256: str) -> tuple[Task, EvidenceFile | Item]:

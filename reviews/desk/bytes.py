@@ -25,15 +25,7 @@ ENDINGS = {"diff": ".diff", "command": ".log", "log": ".log", "test-report": ".x
 @require_safe
 def download(request: HttpRequest, delivery: UUID, sha256: str) -> HttpResponse:
     """The very bytes, as an attachment."""
-    item = _item(request, delivery, sha256)
-    try:
-        stream = evidence.open_bytes(sha256)
-    except OSError as error:
-        raise Http404(GONE) from error
-    answer = FileResponse(
-        stream, as_attachment=True, filename=_name(item), content_type="application/octet-stream"
-    )
-    return locked(answer)  # type: ignore[return-value]
+    return attached(sha256, _name(_item(request, delivery, sha256)))
 
 
 @signed_in
@@ -41,14 +33,7 @@ def download(request: HttpRequest, delivery: UUID, sha256: str) -> HttpResponse:
 def picture(request: HttpRequest, delivery: UUID, sha256: str) -> HttpResponse:
     """A screenshot as a PNG that the server drew from its pixels."""
     _item(request, delivery, sha256)
-    try:
-        content = reading.picture_of(sha256)
-    except (reading.Missing, NotAPicture) as error:
-        raise Http404(GONE) from error
-    answer = HttpResponse(content, content_type="image/png")
-    answer["Cache-Control"] = "private, max-age=86400, immutable"
-    locked(answer)
-    return answer
+    return drawn_anew(sha256)
 
 
 def _item(request: HttpRequest, delivery_id: UUID, sha256: str) -> Item:
@@ -62,6 +47,28 @@ def _name(item: Item) -> str:
     """A file name without anything a shell or a browser reads into it."""
     name = _UNSAFE.sub("-", item.name).strip(".-") or "evidence"
     return name if "." in name else name + ENDINGS.get(item.kind, "")
+
+
+def attached(sha256: str, name: str) -> HttpResponse:
+    """The bytes of this digest as a download under a name that the server made. Raises ``Http404``."""
+    try:
+        stream = evidence.open_bytes(sha256)
+    except OSError as error:
+        raise Http404(GONE) from error
+    answer = FileResponse(stream, as_attachment=True, filename=name, content_type="application/octet-stream")
+    return locked(answer)  # type: ignore[return-value]
+
+
+def drawn_anew(sha256: str) -> HttpResponse:
+    """The picture of this digest as a PNG of its pixels. Raises ``Http404``."""
+    try:
+        content = reading.picture_of(sha256)
+    except (reading.Missing, NotAPicture) as error:
+        raise Http404(GONE) from error
+    answer = HttpResponse(content, content_type="image/png")
+    answer["Cache-Control"] = "private, max-age=86400, immutable"
+    locked(answer)
+    return answer
 
 
 def locked(answer: HttpResponseBase) -> HttpResponseBase:
