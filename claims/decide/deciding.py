@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from claims.decide.changes import Change, open_or_held, refuse
@@ -164,8 +164,8 @@ def fence_of(seen: TaskAsRead, delivery: DeliveryRow) -> Fence:
 
 def _lost_subject(seen: TaskAsRead, delivery: DeliveryRow) -> Refused | None:
     """As for the fence, for what was closed undecided; an old epoch alone does not stand in the way."""
-    fence = replace(fence_of(seen, delivery), scheduler_epoch=seen.pool.scheduler_epoch)
-    standing = authority(seen, fence, delivery.agent_id, delivery.input_digest)
+    fence = fence_of(seen, delivery)
+    standing = authority(seen, fence, delivery.agent_id, delivery.input_digest, in_any_epoch=True)
     if isinstance(standing, Refused):
         return standing
     if seen.task.delivery_id != delivery.id:

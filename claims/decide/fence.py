@@ -13,16 +13,27 @@ from claims.outcomes import Committed, Refused, Why
 from claims.vocabulary import State
 
 
+EPOCH = "schedulerEpoch"
+
+
 def authority(
-    seen: TaskAsRead, fence: Fence, agent_id: int, input_digest: str | None = None
+    seen: TaskAsRead,
+    fence: Fence,
+    agent_id: int,
+    input_digest: str | None = None,
+    *,
+    in_any_epoch: bool = False,
 ) -> Validated | Refused:
-    """What was compared when the fence may write; else the first of CANCELLED, STALE_INPUT, FENCED."""
+    """What was compared when the fence may write; else the first of CANCELLED, STALE_INPUT, FENCED.
+
+    ``in_any_epoch``: an old epoch alone does not stand in the way, as for sending a round back.
+    """
     task = seen.task
     if task.state is State.CANCELLED or fence.cancel_generation != task.cancel_generation:
         return refuse(seen, Why.CANCELLED)
     if _is_outdated(seen) or (input_digest is not None and input_digest != task.input_digest):
         return refuse(seen, Why.STALE_INPUT)
-    lost = lost_fields(seen, fence, agent_id)
+    lost = [field for field in lost_fields(seen, fence, agent_id) if not (in_any_epoch and field == EPOCH)]
     if lost:
         return refuse(seen, Why.FENCED, _fenced_sentence(seen, fence), lost=lost)
     return Validated(fence.scheduler_epoch, fence.claim_generation, fence.cancel_generation)
@@ -34,11 +45,15 @@ def _is_outdated(seen: TaskAsRead) -> bool:
 
 
 def lost_fields(seen: TaskAsRead, fence: Fence, agent_id: int) -> list[str]:
-    """Which fields of the fence no longer name the authority over the task."""
+    """Which fields of the fence no longer name the authority over the task.
+
+    An attempt of an ended epoch has lost its authority whatever epoch its fence names: every refusal
+    tells the epoch of now, so that to name it proves nothing.
+    """
     task = seen.task
     lost = []
-    if fence.scheduler_epoch != seen.pool.scheduler_epoch:
-        lost.append("schedulerEpoch")
+    if fence.scheduler_epoch != seen.pool.scheduler_epoch or seen.is_below_epoch:
+        lost.append(EPOCH)
     if fence.claim_generation != task.claim_generation:
         lost.append("claimGeneration")
     if fence.attempt_id != task.attempt_id:
@@ -84,6 +99,9 @@ def committed_before(
 
 
 def _fenced_sentence(seen: TaskAsRead, fence: Fence) -> str:
+    if seen.attempt is not None and seen.is_below_epoch and fence.attempt_id == seen.attempt.id:
+        ended = f"epoch {seen.attempt.scheduler_epoch}, which has ended; the pool is at epoch {seen.pool.scheduler_epoch}"
+        return f"The attempt of this fence was granted under {ended}. Nothing was changed."
     presented = f"epoch {fence.scheduler_epoch}, generation {fence.claim_generation}"
     current = f"epoch {seen.pool.scheduler_epoch}, generation {seen.task.claim_generation}"
     return f"This fence names {presented}; current is {current}. Nothing was changed."

@@ -128,8 +128,8 @@ BEGIN
     SELECT c.state, c.attempt_id, c.claim_generation, c.cancel_generation, c.runner_id INTO t
         FROM claims_task c WHERE c.id = p_task FOR NO KEY UPDATE;
     SELECT y.expires_at, y.window_ends_at, y.renewals, y.nudged_at IS NOT NULL AS nudged, clock_timestamp() AS at INTO p
-        FROM claims_pool x, claims_lease y WHERE x.id = pool AND y.task_id = p_task
-            AND x.scheduler_epoch = p_epoch AND p_seconds BETWEEN 1 AND x.max_ttl_seconds;
+        FROM claims_pool x, claims_lease y, claims_attempt a WHERE x.id = pool AND y.task_id = p_task
+            AND x.scheduler_epoch = p_epoch AND a.id = p_attempt AND a.scheduler_epoch = p_epoch AND p_seconds BETWEEN 1 AND x.max_ttl_seconds;
     IF NOT FOUND OR t.state <> 'CLAIMED' OR t.attempt_id <> p_attempt OR t.claim_generation <> p_generation
         OR t.cancel_generation <> p_cancel OR t.runner_id <> p_agent
     THEN RETURN NULL; END IF;
@@ -158,8 +158,9 @@ BEGIN
     SELECT c.id, c.state, c.state_version, c.attempt_id, c.claim_generation, c.cancel_generation, c.runner_id, c.input_digest,
         c.review_policy, c.declares_effects, c.lineage_id, c.history_hash INTO t
         FROM claims_task c WHERE c.id = p_task FOR NO KEY UPDATE;
-    SELECT clock_timestamp() INTO at FROM claims_pool x, claims_taskinput i
+    SELECT clock_timestamp() INTO at FROM claims_pool x, claims_taskinput i, claims_attempt a
         WHERE x.id = pool AND i.task_id = p_task AND x.scheduler_epoch = p_epoch AND x.allows_unreviewed
+            AND a.id = p_attempt AND a.scheduler_epoch = p_epoch
             AND jsonb_array_length(coalesce(i.body->'evidence', '[]')) = 0
             AND NOT EXISTS (SELECT 1 FROM claims_stagedresult s WHERE s.attempt_id = p_attempt)
             AND NOT EXISTS (SELECT 1 FROM claims_dependency d WHERE d.predecessor_lineage = t.lineage_id)

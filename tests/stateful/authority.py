@@ -9,7 +9,9 @@ def is_outdated(row: Row) -> bool:
     return row.state == "SUPERSEDED" or (row.state == "HELD" and row.is_stale)
 
 
-def authority(world: Abstract, fence: Fence, runner: int, is_digest: bool = True) -> str:
+def authority(
+    world: Abstract, fence: Fence, runner: int, is_digest: bool = True, in_any_epoch: bool = False
+) -> str:
     """CANCELLED, then STALE_INPUT, then FENCED; empty where the fence may write."""
     row = world.rows[fence.row]
     if row.state == "CANCELLED" or fence.cancel != row.cancel:
@@ -18,9 +20,10 @@ def authority(world: Abstract, fence: Fence, runner: int, is_digest: bool = True
         return "STALE_INPUT"
     presented = (fence.epoch, fence.generation, fence.attempt)
     holder = world.attempts[row.attempt].runner if row.attempt is not None else None
-    if presented != (world.epoch, row.generation, row.attempt) or runner != holder:
+    if presented[1:] != (row.generation, row.attempt) or runner != holder:
         return "FENCED"
-    return ""
+    is_of_now = fence.epoch == world.epoch and not world.is_below_epoch(row)
+    return "" if in_any_epoch or is_of_now else "FENCED"
 
 
 def claimed(world: Abstract, fence: Fence, runner: int, is_digest: bool = True) -> str:

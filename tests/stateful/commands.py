@@ -337,7 +337,8 @@ def settling(draw: Draws) -> Command | None:
     if verb in ("reconcile_as_operator", "write_off"):
         given |= {"version": one.version - draw.mostly(0, 1)}
         of = {"person": draw.person("operator")}
-        what = {"said": draw.one_of(["HAPPENED", "DID_NOT_HAPPEN", "CANNOT_TELL"])}
+        said = draw.one_of(["HAPPENED", "DID_NOT_HAPPEN", "CANNOT_TELL"])
+        what = {"said": said, "etag": draw.mostly(draw.model.etag(one), "1.0")}
         return Command(verb, {**of, **given, **(what if verb == "reconcile_as_operator" else {})})
     of = {"person": draw.person("reviewer")}
     if verb == "approve":

@@ -218,8 +218,10 @@ def reconcile(
     return _settled(world, one, said)
 
 
-def reconcile_as_operator(world: Abstract, person: str, effect: int, said: str, version: int) -> str:
-    """Also of final tasks, and from PREPARED while HAPPENED stands; DID_NOT_HAPPEN only once it has settled."""
+def reconcile_as_operator(
+    world: Abstract, person: str, effect: int, said: str, version: int, etag: str
+) -> str:
+    """Also of final tasks, and from PREPARED while HAPPENED stands; DID_NOT_HAPPEN only by an etag of the settled time."""
     one = world.effects[effect]
     refused = may_operate(person)
     if refused or one.version != version:
@@ -228,7 +230,7 @@ def reconcile_as_operator(world: Abstract, person: str, effect: int, said: str, 
     if refused:
         return refused
     end_approval(one)
-    if said == "DID_NOT_HAPPEN" and not world.has_settled(one):
+    if said == "DID_NOT_HAPPEN" and not (world.has_settled(one) and etag == world.etag(one)):
         _observe(world, one, says_happened=False)
         return "WEAK_OBSERVATION"
     if said == "DID_NOT_HAPPEN":

@@ -268,9 +268,7 @@ def _may_send_back(world: Abstract, person: str, delivery: int, is_subject: bool
     if refused:
         return refused
     one = world.deliveries[delivery]
-    fence = world.fence(one.attempt)
-    current = Fence(fence.row, fence.attempt, world.epoch, fence.generation, fence.cancel)
-    return authority(world, current, world.attempts[one.attempt].runner)
+    return authority(world, world.fence(one.attempt), world.attempts[one.attempt].runner, in_any_epoch=True)
 
 
 VERBS: dict[str, Verb] = {

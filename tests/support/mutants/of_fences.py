@@ -9,7 +9,9 @@ _STAGING = tier("kernel/late_results", "transitions/handing_in", "transitions/fe
 
 MUTANTS = (
     Mutant("fence-scheduler-epoch", "the fence's scheduler epoch is not compared", _FENCE,
-        "if fence.scheduler_epoch != seen.pool.scheduler_epoch:", "if False:", FENCES),
+        "if fence.scheduler_epoch != seen.pool.scheduler_epoch or", "if", FENCES),
+    Mutant("fence-epoch-of-the-attempt", "an attempt of an ended epoch writes under the epoch of now", _FENCE,
+        " or seen.is_below_epoch:", ":", FENCES),
     Mutant("fence-claim-generation", "the fence's claim generation is not compared", _FENCE,
         "if fence.claim_generation != task.claim_generation:", "if False:", FENCES),
     Mutant("fence-attempt", "the fence's attempt is not compared", _FENCE,

@@ -58,6 +58,14 @@ def test_raising_the_epoch_fences_what_was_granted_before() -> None:
     assert lost(decide.authority(below_epoch(a_claimed_task()), a_fence(), AGENT)) == ["schedulerEpoch"]
 
 
+def test_naming_the_epoch_of_now_gives_an_attempt_of_an_ended_one_no_authority() -> None:
+    seen = below_epoch(a_claimed_task())
+    refused = decide.authority(seen, a_fence(scheduler_epoch=seen.pool.scheduler_epoch), AGENT)
+    assert lost(refused) == ["schedulerEpoch"]
+    assert isinstance(refused, Refused)
+    assert f"granted under epoch {EPOCH}, which has ended" in refused.detail
+
+
 def test_a_fence_from_an_earlier_claim_generation_is_fenced() -> None:
     refused = decide.authority(a_claimed_task(), a_fence(claim_generation=GENERATION - 1), AGENT)
     assert lost(refused) == ["claimGeneration"]

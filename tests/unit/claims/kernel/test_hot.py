@@ -196,6 +196,8 @@ def _write_both_ways(draw: Draw) -> None:
     field = draw.dice.choice(["scheduler_epoch", "claim_generation", "cancel_generation"])
     if draw.sometimes(0.4):
         fence = fence_but(fence, **{field: getattr(fence, field) + draw.dice.choice([-1, 1])})
+    elif draw.sometimes(0.5):  # also where the epoch was raised: it is no secret, and names no authority
+        fence = fence_but(fence, scheduler_epoch=Pool.objects.get(pk=world.pool.pk).scheduler_epoch)
     if draw.sometimes(0.1):
         fence = fence_but(fence, attempt_id=uuid4())
     who = world.agents[0] if draw.sometimes(0.1) else agent

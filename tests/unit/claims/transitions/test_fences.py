@@ -145,6 +145,14 @@ def test_a_fence_from_before_the_epoch_was_raised_changes_nothing(
     assert refused(sandbox, verb, granted, granted.fence) is Why.FENCED
 
 
+@every_verb
+def test_an_attempt_of_an_ended_epoch_changes_nothing_by_naming_the_new_one(
+    sandbox: World, granted: Granted, verb: Call
+) -> None:
+    other = replace(granted.fence, scheduler_epoch=sandbox.raise_epoch())
+    assert refused(sandbox, verb, granted, other) is Why.FENCED
+
+
 @pytest.mark.parametrize("verb", [deliver, commit, commit_what_was_staged], ids=lambda verb: verb.__name__)
 def test_a_result_for_another_input_changes_nothing(sandbox: World, granted: Granted, verb: Call) -> None:
     other = replace(granted, input_digest=f"sha256:{'0' * 64}")

@@ -39,6 +39,17 @@ def test_nothing_is_committed_under_the_fence_of_an_attempt_that_never_was(sandb
         assert why(answer) is Why.FENCED
 
 
+@pytest.mark.parametrize("names_the_new_one", [False, True], ids=["its own", "the new one"])
+def test_nothing_is_committed_by_an_attempt_of_an_ended_epoch_whichever_it_names(
+    sandbox: World, names_the_new_one: bool
+) -> None:
+    granted, raised = plain(sandbox), sandbox.raise_epoch()
+    other = replace(granted.fence, scheduler_epoch=raised) if names_the_new_one else granted.fence
+    with no_change(granted.fence.task_id):
+        answer = transitions.commit(sandbox.caller(), other, granted.input_digest, staged=NOTHING)
+        assert why(answer) is Why.FENCED
+
+
 @pytest.mark.parametrize("result", [{"done": True}, {"done": "again"}], ids=["the same", "another one"])
 def test_who_has_staged_before_commits_what_it_hands_in(sandbox: World, result: object) -> None:
     granted = plain(sandbox)
