@@ -12,7 +12,6 @@ from claims.fences import Fence
 from claims.outcomes import Committed, Refused, Why
 from claims.vocabulary import State
 
-
 EPOCH = "schedulerEpoch"
 
 
