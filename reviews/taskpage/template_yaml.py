@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -39,7 +40,12 @@ def template_of(task: Task, body: dict[str, Any]) -> str:
 
 def input_of(task: Task, body: dict[str, Any]) -> str:
     """What a revision is written from: the title and the input, and nothing of the scheduling."""
-    document: dict[str, Any] = {"title": task.title, "task": _text(str(body.get("task", "")))}
+    return source_of(task.title, body)
+
+
+def source_of(title: str, body: Mapping[str, Any]) -> str:
+    """The same of any title and input."""
+    document: dict[str, Any] = {"title": title, "task": _text(str(body.get("task", "")))}
     return _dumped(document | {name: body[name] for name in _INPUT if name in body})
 
 
