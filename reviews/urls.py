@@ -30,6 +30,7 @@ urlpatterns = [
     path("", include("reviews.writing.urls")),
     path("tasks/<str:ref>", tasks.page, name="task"),
     path("tasks/<str:ref>/act", tasks_acting.act, name="task-act"),
+    path("tasks/<str:ref>/deps.svg", tasks.deps, name="task-deps"),
     path("tasks/<str:ref>/<slug:tab>", tasks.tab, name="task-tab"),
     path("effects/<str:effect>", effects.page, name="effect"),
     path("effects/<str:effect>/act", effects_acting.act, name="effect-act"),

@@ -1,13 +1,13 @@
-"""What a preparer or an operator does with one task: cancel, revise, acknowledge, adopt.
+"""What a preparer or an operator does with one task: cancel, revise, adjust, acknowledge, adopt.
 
 Promises: the state version that was seen is posted; what a refusal or a flaw is about is drawn beside
-what was typed, with the task as it is now.
+what was typed, with the task as it is now: field by field where both changed it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import fields
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
 from typing import Any
 from uuid import UUID
 
@@ -21,17 +21,45 @@ from claims.callers import Caller
 from claims.decide import Sighting
 from claims.inputs import NewTask
 from claims.models import Task
-from claims.outcomes import Acknowledged, Cancelled, Granted, Refused, Revised, Why
+from claims.outcomes import Acknowledged, Adjusted, Cancelled, Granted, Refused, Revised, Why
+from claims.selectors import graph
 from claims.taskfile import TemplateInvalid, load_template
 from claims.transitions import Answer
 from reviews.desk.views import key_of
 from reviews.shell.requests import caller_of
 from reviews.shell.rights import signed_in
-from reviews.taskpage import views
+from reviews.taskpage import revising, scheduling, views
 from reviews.taskpage.views import Told
 
-FIELDS = ("version", "reason", "source", "effect", "counts", "attempt", "runner")
-TAB_OF = {"cancel": views.CHANGE, "revise": views.CHANGE, "acknowledge": "effects", "adopt": "claim"}
+FIELDS = ("version", "reason", "effect", "counts", "attempt", "runner", "wasTitle")
+TEXTS = ("source", "kept")
+"""Fields whose every line counts, the empty ones at their end too."""
+TAB_OF = {
+    "cancel": views.CHANGE,
+    "revise": views.CHANGE,
+    "adjust": views.CHANGE,
+    "acknowledge": "effects",
+    "adopt": "claim",
+}
+MERGES = {"merge": "revise", "fit": "adjust"}
+"""What puts typed changes on what is now, and the act whose form it fills. Nothing is written by it."""
+MOVED = (Why.STALE_STATE, Why.KEY_REUSED)
+"""Refusals that say that the form was drawn from another task than there is now."""
+FORM_OF = {"revise": "revising", "adjust": "scheduling"}
+"""Under which name a form is drawn; its module has one function each for what can become of it."""
+TYPED: dict[str, Callable[[Task, Mapping[str, str]], Any]] = {
+    "revise": revising.typed_form,
+    "adjust": scheduling.typed_form,
+}
+AGAINST: dict[str, Callable[[Task, Task, Mapping[str, str]], Any]] = {
+    "revise": revising.against,
+    "adjust": scheduling.against,
+}
+MERGED: dict[str, Callable[[Task, Task, Mapping[str, str]], Any]] = {
+    "revise": revising.merged,
+    "adjust": scheduling.merged,
+}
+UNCHANGED = "Nothing was changed: {task} is scheduled like that already."
 ONLY_INPUT = "{name} is not part of the input and cannot be revised; it is changed by adjust."
 
 
@@ -40,33 +68,78 @@ ONLY_INPUT = "{name} is not part of the input and cannot be revised; it is chang
 def act(request: HttpRequest, ref: str) -> HttpResponse:
     """Cancel, revise, acknowledge or adopt: the button's ``do``."""
     task, do = views.found(request, ref), request.POST.get("do", "")
-    if do not in VERBS:
+    kind = MERGES.get(do, do)
+    if kind not in VERBS:
         raise Http404(views.MISSING.format(ref=ref[:80]))
-    typed = {name: request.POST.get(name, "").replace("\x00", "").strip() for name in FIELDS}
-    errors, flaws = flaws_of(do, typed), flaws_of_source(typed["source"]) if do == "revise" else ()
+    typed = typed_in(request)
+    errors, flaws = flaws_of(kind, typed), flaws_of_source(typed["source"]) if kind == "revise" else ()
     if errors or flaws:
-        told = Told(None, do, typed, errors, flaws)
-        return views.drawn(request, task, TAB_OF[do], told, status=422)
+        told = Told(None, kind, typed, errors, flaws, form_of(kind, task, typed))
+        return views.drawn(request, task, TAB_OF[kind], told, status=422)
+    if do in MERGES:
+        return _merged(request, task, kind, typed)
     digest = canonical.digest({"do": do, "task": str(task.pk), **typed})
     outcome = VERBS[do](caller_of(request, key_of(request), digest), task, typed)
     if isinstance(outcome, Refused):
         return _refused(request, task, outcome, Told(outcome, do, typed, flaws=outcome.reasons))
-    messages.success(request, words_of(task, outcome))
+    return _done(request, task, do, outcome)
+
+
+def typed_in(request: HttpRequest) -> dict[str, str]:
+    """What was sent, by field; browsers send CRLF, and PostgreSQL keeps no NUL."""
+    post = {name: request.POST.get(name, "").replace("\x00", "") for name in (*FIELDS, *TEXTS)}
+    texts = {name: post[name].replace("\r\n", "\n") for name in TEXTS}
+    return {
+        **scheduling.typed_in(request.POST.dict()),
+        **{name: post[name].strip() for name in FIELDS},
+        **texts,
+    }
+
+
+def _done(request: HttpRequest, task: Task, do: str, outcome: Any) -> HttpResponse:
+    is_unchanged = isinstance(outcome, Adjusted) and not outcome.changed
+    (messages.info if is_unchanged else messages.success)(request, words_of(task, outcome))
     number = outcome.task.number if isinstance(outcome, Revised) else task.number
-    tab = "effects" if do == "acknowledge" else "timeline"
+    tab = views.CHANGE if is_unchanged else "effects" if do == "acknowledge" else "timeline"
     return HttpResponseRedirect(reverse("task-tab", args=[f"T-{number}", tab]))
 
 
 def _refused(request: HttpRequest, task: Task, refused: Refused, told: Told) -> HttpResponse:
+    """The form again, with the task as it is now; one whose input moved is drawn over its newest revision."""
     if refused.why is Why.NOT_FOUND:
         raise Http404(views.MISSING.format(ref=task))
     fresh = views.found(request, str(task.pk))
-    return views.drawn(request, fresh, TAB_OF[told.do], told, status=refused.rule.status)
+    field = scheduling.field_of(refused) if told.do == "adjust" else ""
+    if field:
+        told = replace(told, refused=None, errors={field: refused.sentence})
+    more = form_of(told.do, task, told.typed)
+    if more and refused.why in MOVED:
+        fresh = newest_of(request, fresh)
+        more = {FORM_OF[told.do]: AGAINST[told.do](task, fresh, told.typed)}
+    return views.drawn(request, fresh, TAB_OF[told.do], replace(told, more=more), status=refused.rule.status)
+
+
+def _merged(request: HttpRequest, task: Task, do: str, typed: dict[str, str]) -> HttpResponse:
+    """The form filled with your changes on what is now."""
+    newest = newest_of(request, task)
+    told = Told(None, do, typed, more={FORM_OF[do]: MERGED[do](task, newest, typed)})
+    return views.drawn(request, newest, views.CHANGE, told)
+
+
+def newest_of(request: HttpRequest, task: Task) -> Task:
+    """The newest revision of the task's lineage."""
+    newest = graph.around(task.pk, task.lineage_id).newest
+    return task if newest is None or newest.number == task.number else views.found(request, str(newest))
+
+
+def form_of(do: str, task: Task, typed: Mapping[str, str]) -> dict[str, Any]:
+    """The form of an act as it was sent, for the two that have one of their own."""
+    return {FORM_OF[do]: TYPED[do](task, typed)} if do in FORM_OF else {}
 
 
 def flaws_of(do: str, typed: dict[str, str]) -> dict[str, str]:
-    """What is missing in the form."""
-    errors = {}
+    """What is missing or wrong in the form, by field."""
+    errors = scheduling.flaws_of(typed) if do == "adjust" else {}
     if do in ("cancel", "adopt") and not typed["reason"]:
         errors["reason"] = "Say why; the reason is kept in the history."
     if do == "adopt" and _id(typed["attempt"]) is None:
@@ -103,6 +176,14 @@ def _revise(caller: Caller, task: Task, typed: dict[str, str]) -> Revised | Refu
     return transitions.revise(caller, task.pk, _number(typed["version"]), new.input, new.title)
 
 
+def _adjust(caller: Caller, task: Task, typed: dict[str, str]) -> Adjusted | Refused:
+    """A form that changes nothing asks nothing, unless it was sent before and has moved the task itself."""
+    attributes = scheduling.attributes_of(task, typed)
+    if not attributes:
+        return Adjusted(task.pk, task.state_version, ())
+    return transitions.adjust(caller, task.pk, attributes, _number(typed["version"]))
+
+
 def _acknowledge(caller: Caller, task: Task, typed: dict[str, str]) -> Acknowledged | Refused:
     answer = Answer(typed["effect"][:64], typed["counts"] == "yes", typed["reason"][:2_000])
     return transitions.acknowledge(caller, task.pk, answer)
@@ -116,6 +197,7 @@ def _adopt(caller: Caller, task: Task, typed: dict[str, str]) -> Granted | Refus
 VERBS: dict[str, Callable[[Caller, Task, dict[str, str]], Any]] = {
     "cancel": _cancel,
     "revise": _revise,
+    "adjust": _adjust,
     "acknowledge": _acknowledge,
     "adopt": _adopt,
 }
@@ -140,6 +222,9 @@ def words_of(task: Task, outcome: Any) -> str:
     if isinstance(outcome, Revised):
         state = outcome.task.state.lower()
         return f"T-{outcome.task.number} is revision {outcome.revision} of {task}, and {state}."
+    if isinstance(outcome, Adjusted):
+        named = [scheduling.WORDS[scheduling.COLUMNS[name]].lower() for name in outcome.changed]
+        return f"{task}: {', '.join(named)} changed." if named else UNCHANGED.format(task=task)
     if isinstance(outcome, Granted):
         return f"{task} is claimed again, generation {outcome.fence.claim_generation}, with the evidence you chose; it must be delivered again."
     said = "counts for this revision" if outcome.counts else "is to be done again"

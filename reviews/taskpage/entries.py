@@ -13,6 +13,7 @@ from uuid import UUID
 from claims.models import History, Refusal
 from claims.selectors.tasks import TimelinePage
 from claims.vocabulary import ActorKind, AttemptOutcome, Verb
+from reviews.taskpage.changes import Changed, Known, of_entry
 from reviews.taskpage.telling import TRIED, chip_of, hint_of, quote_of, sentence_of
 
 _LOST = ("FENCED", "CANCELLED", "STALE_INPUT")
@@ -43,6 +44,7 @@ class Entry:
     chip: str = ""
     hint: str = ""
     quote: str = ""
+    changes: Sequence[Changed] = ()
     attempt: UUID | None = None
     new_attempt: UUID | None = None
     before: str = ""
@@ -66,13 +68,13 @@ class Lost:
     request_id: str
 
 
-def entries_of(page: TimelinePage, people: Mapping[int, str]) -> list[Entry]:
+def entries_of(page: TimelinePage, known: Known, revision: int) -> list[Entry]:
     """The entries of one page, oldest first; equal refusals in a row become one that counts them.
 
-    ``people`` are the names that pages call people by; history keeps the ones they sign in with.
+    ``known`` has the names that pages call people by; history keeps the ones they sign in with.
     """
-    changes = [(row.at, 0, _change(row, page, people)) for row in page.history]
-    refusals = [(row.at, 1, _refusal(row, page, people)) for row in page.refusals]
+    changes = [(row.at, 0, _change(row, page, known, revision)) for row in page.history]
+    refusals = [(row.at, 1, _refusal(row, page, known.people)) for row in page.refusals]
     ordered = [entry for _, _, entry in sorted([*changes, *refusals], key=lambda item: item[:2])]
     return _folded(ordered)
 
@@ -96,18 +98,19 @@ def _who(row: History | Refusal, people: Mapping[int, str]) -> str:
     return people.get(row.actor_id, row.actor_name) if row.actor_kind == ActorKind.PERSON else row.actor_name
 
 
-def _change(row: History, page: TimelinePage, people: Mapping[int, str]) -> Entry:
+def _change(row: History, page: TimelinePage, known: Known, revision: int) -> Entry:
     body = row.body
     grants = "runner" in body
     ended = body.get("endedAttempt")
     return Entry(
         at=row.at,
-        who=_who(row, people) if row.actor_kind != ActorKind.SYSTEM else "",
+        who=_who(row, known.people) if row.actor_kind != ActorKind.SYSTEM else "",
         text=sentence_of(row),
         fence=_fence(row, page) if grants else None,
         chip=chip_of(row),
         hint=hint_of(row),
         quote=quote_of(row),
+        changes=of_entry(row, revision, known),
         attempt=UUID(ended) if ended else row.attempt_id,
         new_attempt=row.attempt_id if grants else None,
         before=row.from_state or "",

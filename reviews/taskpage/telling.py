@@ -149,8 +149,6 @@ def hint_of(row: History) -> str:
         parts.append(str(body["held"]))
     if body.get("ended") == AttemptOutcome.FENCED:
         parts.append("its epoch had ended")
-    if row.verb == Verb.ADJUST and "handedOn" not in body:
-        parts += [str(name) for name in body.get("changed", body) if isinstance(name, str)]
     if row.verb == Verb.CANCEL:
         parts.append("nothing of it is accepted from here on")
     parts += _doubted(row)

@@ -9,22 +9,33 @@ from typing import Any
 from uuid import uuid4
 
 from django.http import Http404, HttpRequest, HttpResponse
+from django.template.loader import render_to_string
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from claims.models import Task
-from claims.outcomes import Refused
-from claims.selectors import adoptable, costs, effects, graph, people, tasks
+from claims.outcomes import Refused, Why
+from claims.selectors import adoptable, costs, effects, graph, people, preparing, tasks, waiting
 from claims.selectors.seen import SeenPool
-from claims.vocabulary import Right
+from claims.vocabulary import ActorKind, ReclaimPolicy, Right
 from reviews.board.cards import waits_for
 from reviews.effects.views import shown
 from reviews.shell.draw import draw
 from reviews.shell.requests import person_of
 from reviews.shell.rights import pools_of_request, signed_in
 from reviews.shell.words import seen_state
-from reviews.taskpage import changing, earlier, entries, lanes, next_steps
-from reviews.taskpage.template_yaml import input_of, template_of
+from reviews.taskpage import (
+    changes,
+    changing,
+    earlier,
+    entries,
+    lanes,
+    next_steps,
+    picture,
+    revising,
+    scheduling,
+)
+from reviews.taskpage.template_yaml import template_of
 
 TABS = {
     "spec": "Spec",
@@ -35,7 +46,7 @@ TABS = {
     "yaml": "YAML",
 }
 CHANGE = "change"
-"""Cancel and revise: reached from the side of every tab, and drawn in the place of one."""
+"""Revise, change in place and cancel: reached from the side of every tab, and drawn in the place of one."""
 ENTRIES_A_PAGE = 40
 MOST_MISSED = 24
 """Missed renewals drawn at most; one is due each half lease."""
@@ -51,6 +62,8 @@ class Told:
     typed: Mapping[str, str] = field(default_factory=dict)
     errors: Mapping[str, str] = field(default_factory=dict)
     flaws: tuple[str, ...] = ()
+    more: Mapping[str, Any] = field(default_factory=dict)
+    """What the tab is drawn with instead of what it shows of the task."""
 
 
 @signed_in
@@ -68,6 +81,21 @@ def tab(request: HttpRequest, ref: str, tab: str) -> HttpResponse:
     if tab not in TABS and tab != CHANGE:
         raise Http404(MISSING.format(ref=f"{ref}/{tab}"))
     return drawn(request, found(request, ref), tab)
+
+
+@signed_in
+@require_safe
+def deps(request: HttpRequest, ref: str) -> HttpResponse:
+    """The graph around the task as a file: a picture that runs nothing and loads nothing."""
+    task = found(request, ref)
+    graph_of = waiting.graph(task.pool_id, task.lineage_id)
+    drawing = {"picture": picture.picture_of(graph_of, task.lineage_id)}
+    answer = HttpResponse(render_to_string("task/deps.svg", drawing), content_type="image/svg+xml")
+    answer["Content-Security-Policy"] = "sandbox; default-src 'none'"
+    answer["Content-Disposition"] = f'inline; filename="{task}-graph.svg"'
+    answer["X-Content-Type-Options"] = "nosniff"
+    answer["Cache-Control"] = "private, no-cache"
+    return answer
 
 
 def found(request: HttpRequest, ref: str) -> Task:
@@ -104,14 +132,24 @@ def drawn(
         "first_step": next((step for step in steps if step.is_first), None),
         "commit": tasks.commit_of(task),
         "around": around,
+        "picture": picture.picture_of(waiting.graph(task.pool_id, task.lineage_id), task.lineage_id)
+        if tab == "spec" and (around.before or around.after)
+        else None,
         "in_the_way": [node for node in around.before if node.is_in_the_way],
         "may_change": pool.allows(Right.PREPARER, Right.OPERATOR),
         "may_operate": pool.allows(Right.OPERATOR),
         "is_newest": around.newest is None or around.newest.number == task.number,
-        "key": request.POST.get("key") or str(uuid4()),
+        "key": _key(request, told),
         **_CONTEXT[tab](request, task),
+        **(told.more if told else {}),
     }
     return draw(request, "task.html", context, partial="tab", pool=pool, status=status)
+
+
+def _key(request: HttpRequest, told: Told | None) -> str:
+    """The key of the forms: that of the one that was refused, for a refusal burns none."""
+    is_used = told is not None and told.refused is not None and told.refused.why is Why.KEY_REUSED
+    return ("" if is_used else request.POST.get("key", "")) or str(uuid4())
 
 
 def _tabs(task: Task) -> list[dict[str, Any]]:
@@ -160,7 +198,20 @@ def _effects(request: HttpRequest, task: Task) -> dict[str, Any]:
 
 
 def _change(request: HttpRequest, task: Task) -> dict[str, Any]:
-    return {"source": input_of(task, task.specification.body), "ends": changing.ends_of(task)}
+    pool = _pool_of(request, task)
+    asks = scheduling.may_change(task) and pool.allows(Right.PREPARER, Right.OPERATOR)
+    around = preparing.around(task.pool_id) if asks else None
+    return {
+        "revising": revising.form_of(task),
+        "scheduling": scheduling.form_of(task),
+        "can_be_scheduled": scheduling.may_change(task),
+        "deciders": around,
+        "known_reviewers": [one.name for one in around.reviewers] if around else [],
+        "known_groups": [name for name, _ in around.groups] if around else [],
+        "attempts_made": f"{task.attempts_used} made",
+        "policies": list(ReclaimPolicy),
+        "ends": changing.ends_of(task),
+    }
 
 
 def _ticks(task: Task) -> dict[str, Any] | None:
@@ -190,7 +241,8 @@ def _timeline(request: HttpRequest, task: Task) -> dict[str, Any]:
     wanted = request.GET.get("before", "")
     before = int(wanted) if wanted.isascii() and wanted.isdigit() and len(wanted) <= 18 else None
     rows = tasks.timeline(task, before, ENTRIES_A_PAGE)
-    told = entries.entries_of(rows, people.actors([*rows.history, *rows.refusals]))
+    refused = [row.actor_id for row in rows.refusals if row.actor_kind == ActorKind.PERSON]
+    told = entries.entries_of(rows, changes.known_for(task, rows.history, refused), task.revision)
     columns = lanes.lanes_of(told, {key: row.claim_generation for key, row in rows.attempts.items()})
     live = lanes.live_codes(told, columns) if before is None else [""] * len(columns)
     return {

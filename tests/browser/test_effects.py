@@ -109,7 +109,7 @@ def test_a_task_is_revised_then_cancelled_with_the_keyboard(site: Site, open_pag
     page.get_by_label("Title and input").fill("title: Reports by half-year\ntask: By half-year.\n")
     page.get_by_role("button", name="Write the next revision").click()
     expect(page.get_by_role("heading", name="Reports by half-year")).to_be_visible()
-    page.get_by_role("link", name="Revise or cancel").click()
+    page.get_by_role("link", name="Change T-").click()
     page.get_by_label("Reason").fill("not wanted any more")
     page.get_by_role("button", name="Cancel T-").click()
     expect(page.get_by_text("Nothing of it is accepted from now on")).to_be_visible()

@@ -18,6 +18,7 @@ from claims.selectors.seen import pools_of
 from claims.taskfile import load_template
 from claims.vocabulary import Right
 from reviews.taskpage import entries, lanes, next_steps
+from reviews.taskpage.changes import Known
 from reviews.taskpage.entries import Entry, Lost
 from reviews.taskpage.views import CHANGE, TABS
 from tests.unit.reviews.world import World, unreviewed
@@ -123,7 +124,7 @@ def test_equal_refusals_in_a_row_are_one_entry_that_counts_them(world: World) ->
     world.release_quiet(task)
     for _ in range(3):
         world.late_delivery(task, fence, "agent-3")
-    told = entries.entries_of(selectors.timeline(task, None, 40), {})
+    told = entries.entries_of(selectors.timeline(task, None, 40), Known({}, {}, {}), 1)
     refused = [entry for entry in told if entry.refusal]
     assert [entry.times for entry in refused] == [3]
 
@@ -231,7 +232,7 @@ def test_the_yaml_tab_is_a_template_that_gives_the_same_input_again(ines: Client
         ("effects", 18),
         ("timeline", 20),
         ("yaml", 16),
-        (CHANGE, 16),
+        (CHANGE, 21),
     ],
 )
 def test_a_task_page_takes_a_bounded_number_of_queries(
