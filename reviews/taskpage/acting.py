@@ -22,13 +22,13 @@ from claims.decide import Sighting
 from claims.inputs import NewTask
 from claims.models import Task
 from claims.outcomes import Acknowledged, Adjusted, Cancelled, Granted, Refused, Revised, Why
-from claims.selectors import graph
+from claims.selectors import graph, tasks
 from claims.taskfile import TemplateInvalid, load_template
 from claims.transitions import Answer
 from reviews.desk.views import key_of
 from reviews.shell.requests import caller_of
 from reviews.shell.rights import signed_in
-from reviews.taskpage import revising, scheduling, views
+from reviews.taskpage import changes, entries, revising, scheduling, views
 from reviews.taskpage.views import Told
 
 FIELDS = ("version", "reason", "effect", "counts", "attempt", "runner", "wasTitle")
@@ -115,8 +115,16 @@ def _refused(request: HttpRequest, task: Task, refused: Refused, told: Told) -> 
     more = form_of(told.do, task, told.typed)
     if more and refused.why in MOVED:
         fresh = newest_of(request, fresh)
-        more = {FORM_OF[told.do]: AGAINST[told.do](task, fresh, told.typed)}
+        more = {FORM_OF[told.do]: AGAINST[told.do](task, fresh, told.typed), "last": _last(fresh)}
     return views.drawn(request, fresh, TAB_OF[told.do], replace(told, more=more), status=refused.rule.status)
+
+
+def _last(task: Task) -> entries.Entry | None:
+    """The last thing that happened to a task, in the words of its timeline."""
+    rows = tasks.timeline(task, None, 1)
+    known = changes.known_for(task, rows.history, [])
+    found = entries.entries_of(replace(rows, refusals=()), known, task.revision)
+    return found[-1] if found else None
 
 
 def _merged(request: HttpRequest, task: Task, do: str, typed: dict[str, str]) -> HttpResponse:

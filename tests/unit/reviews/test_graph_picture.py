@@ -115,6 +115,19 @@ def test_no_two_tasks_stand_on_one_another_and_all_are_inside() -> None:
     assert all(0 <= box.y <= drawn.height - picture.HIGH for box in drawn.boxes)
 
 
+def test_a_line_to_a_far_column_passes_every_task_between() -> None:
+    a, b, c, d = (uuid4() for _ in range(4))
+    nodes = (node(1, a), node(2, b, a), node(3, c, b, a), node(4, d, c, a))
+    drawn = picture.picture_of(Graph(nodes, 0, 0, False), b)
+    by_key = {box.task.lineage_id: box for box in drawn.boxes}
+    far = next(line for line in drawn.lines if line.count("H") == 2)
+    lanes = [float(part.split("C")[0]) for part in far.split("H")[1:]]
+    assert lanes == [by_key[b].x + picture.WIDE, by_key[c].x + picture.WIDE]
+    heights = {float(part.rsplit(" ", 1)[1]) for part in far.split("H")[:-1]}
+    for box in (by_key[b], by_key[c]):
+        assert not any(box.y <= height <= box.y + picture.HIGH for height in heights)
+
+
 def test_a_long_title_is_cut_in_the_box_and_whole_in_its_name() -> None:
     key = uuid4()
     drawn = picture.picture_of(Graph((node(1, key, title="x" * 80),), 0, 0, False), key)

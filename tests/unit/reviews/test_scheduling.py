@@ -249,6 +249,8 @@ def test_two_who_change_different_fields_both_get_what_they_wanted(mira: Client,
     shown = part(three, "<b>Priority</b>", "</li>")
     assert [part(one, "<dd>", "</dd>") for one in shown.split("<dt>")[1:]] == ["2", "5", "0"]
     assert 'value="adjust"' not in adjust_form(body)
+    assert "Last: <b>Noor Haddad</b> changed how it is scheduled" in three
+    assert body.index('id="adjust"') < body.index('id="revise"')
 
     status, body = send(mira, task, typed | {"do": "fit"})
 

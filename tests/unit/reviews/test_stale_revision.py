@@ -88,6 +88,7 @@ def test_what_was_replaced_meanwhile_is_shown_against_the_newest_revision(
     assert "both changed it: to settle" in said
     assert values == ["text: Tests pass", "not there", "text: Tests and types pass"]
     assert typed_in(body) == typed["source"]
+    assert "<b>Noor Haddad</b> wrote revision 2 of it" in body
     assert 'value="revise"' not in body
     assert newest(task).pk == new.pk
 
