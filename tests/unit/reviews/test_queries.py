@@ -48,6 +48,7 @@ ELSEWHERE = {
     "operations": "operations/test_page.py",
     "task": "test_taskpage.py",
     "task-tab": "test_taskpage.py",
+    "task-deps": "test_graph_picture.py",
     "task-attempts": "test_attempts.py",
     "task-record": "test_record.py",
     "task-new": "writing/test_page.py",

@@ -338,3 +338,4 @@ def test_of_who_is_signed_out_every_word_is_on_the_page(client: Client, world: W
     status, body = send(client, task, fields_of(task, title="Typed while signed out"))
     assert status == 401
     assert "Typed while signed out" in body
+    assert "Dunning" not in body
