@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from reviews.taskpage import threeway
-from reviews.taskpage.threeway import Difference
+from reviews.taskpage.threeway import Difference, Row
 
 Key = tuple[str, str]
 """The field, and the name of the item where the field is a list."""
@@ -53,17 +53,6 @@ class Side:
         """Which criterion this is here; None where it is not there."""
         known = self.order["acceptance"]
         return known.index(name) + 1 if name in known else None
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One field that differs, in words; an empty text is a field that is not there."""
-
-    name: str
-    base: str
-    now: str
-    yours: str
-    difference: Difference
 
 
 def sides_of(

@@ -14,8 +14,9 @@ from typing import Any
 from claims.models import Task
 from claims.taskfile import load_template
 from reviews.taskpage import asked
-from reviews.taskpage.asked import Row, Side
+from reviews.taskpage.asked import Side
 from reviews.taskpage.template_yaml import input_of, source_of
+from reviews.taskpage.threeway import Row
 
 
 @dataclass(frozen=True, slots=True)

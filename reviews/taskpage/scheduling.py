@@ -15,6 +15,7 @@ from claims.outcomes import Refused, Why
 from claims.taskfile import LONGEST_TITLE
 from claims.vocabulary import FINAL, ReclaimPolicy, State
 from reviews.taskpage import threeway
+from reviews.taskpage.threeway import Row
 
 Values = Mapping[str, str]
 
@@ -52,17 +53,6 @@ _EMPTY = {"notBefore": "at once", "reviewer": "any reviewer", "reviewerGroup": "
 _TIME = "Write a time in UTC, such as 2026-12-01T09:00, or leave it empty: at once."
 _SAID_OF = (("maxAttempts", "maxAttempts"), ("reviewer group", "reviewerGroup"), ("reviewer", "reviewer"))
 """By which word the sentence of a refusal names the field it is about."""
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One field that differs, in words."""
-
-    name: str
-    base: str
-    now: str
-    yours: str
-    difference: threeway.Difference
 
 
 @dataclass(frozen=True, slots=True)

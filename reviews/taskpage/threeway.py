@@ -42,6 +42,17 @@ class Difference:
         return self.yours if self.is_mine else self.now
 
 
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One field that differs, in words; an empty text is a field that is not there."""
+
+    name: str
+    base: str
+    now: str
+    yours: str
+    difference: Difference
+
+
 def compared(
     base: Mapping[Key, Any], now: Mapping[Key, Any], yours: Mapping[Key, Any]
 ) -> dict[Key, Difference]:

@@ -24,7 +24,7 @@ def changed(**parts: Any) -> dict[str, Any]:
     return {**BASE, **parts}
 
 
-def rows(now: dict[str, Any], yours: dict[str, Any]) -> dict[str, asked.Row]:
+def rows(now: dict[str, Any], yours: dict[str, Any]) -> dict[str, threeway.Row]:
     return {row.name: row for row in asked.rows_of(*asked.sides_of(BASE, now, yours))}
 
 
