@@ -11,6 +11,9 @@ from redis.exceptions import RedisError
 
 log = structlog.get_logger(__name__)
 
+MOST_MEMBERS = 100
+"""Members of a set that are answered; more are not counted."""
+
 
 def _or(forgotten: Any, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """What `call` answers, or `forgotten` when Redis cannot be reached."""
@@ -47,6 +50,25 @@ class ForgivingRedisCache(RedisCache):
 
     def set_many(self, data: Any, *args: Any, **kwargs: Any) -> list[Any]:
         return list(_or(list(data), super().set_many, data, *args, **kwargs) or [])
+
+    def seen_lately(self, key: str, member: str, now_seconds: float, lasts_seconds: int) -> list[str]:
+        """Note that ``member`` is there now; everybody who was within ``lasts_seconds``, the newest first.
+
+        One round trip. A sorted set with an entry for each member: those who come at the same moment
+        do not overwrite each other, as they would where one value is read, added to and written back.
+        Nobody at all while Redis is away, ``member`` included.
+        """
+        return list(_or([], self._seen_lately, key, member, now_seconds, lasts_seconds))
+
+    def _seen_lately(self, key: str, member: str, now_seconds: float, lasts_seconds: int) -> list[str]:
+        name = self.make_and_validate_key(key)
+        with self._cache.get_client(name, write=True).pipeline() as together:
+            together.zadd(name, {member: now_seconds})
+            together.zremrangebyscore(name, "-inf", now_seconds - lasts_seconds)
+            together.zrange(name, 0, MOST_MEMBERS - 1, desc=True)
+            together.expire(name, lasts_seconds)
+            found = together.execute()[2]
+        return [each.decode() for each in found]
 
     def delete_many(self, keys: Any, version: int | None = None) -> None:
         _or(None, super().delete_many, keys, version=version)

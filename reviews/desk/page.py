@@ -21,7 +21,7 @@ from claims.models import Delivery
 from claims.selectors import deliveries, deputies
 from claims.selectors.seen import SeenPool
 from claims.vocabulary import DeliveryState, Right
-from reviews.desk import criteria, drafts, evidence, places, standing, talk
+from reviews.desk import criteria, drafts, evidence, places, present, standing, talk
 from reviews.inbox import marks
 from reviews.shell.draw import draw
 from reviews.shell.requests import person_of
@@ -150,6 +150,7 @@ def context_of(request: HttpRequest, one: Opened, asked: Asked) -> dict[str, Any
         "notes": talk.said_of(said.comments, seen),
         "place": place,
         "places": talk.choices_of(seen, place),
+        "others": present.others(one.delivery, one.person.pk),
         "again": talk.sayable_again(one) if one.standing.is_open else [],
         "head": head_of(one.items),
         "asked": asked,

@@ -12,6 +12,7 @@ _DELIVERY = "reviews/<uuid:delivery>"
 urlpatterns = [
     path(_DELIVERY, views.show, name="review"),
     path(f"{_DELIVERY}/arrival", views.arrival, name="review-arrival"),
+    path(f"{_DELIVERY}/presence", views.presence, name="review-presence"),
     path(f"{_DELIVERY}/save", views.save, name="review-save"),
     path(f"{_DELIVERY}/viewed", views.viewed, name="review-viewed"),
     path(f"{_DELIVERY}/sheet/<slug:sheet>", views.sheet, name="review-sheet"),

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from claims.selectors import deliveries
 from claims.vocabulary import Right
-from reviews.desk import drafts, evidence, page, reading, talk
+from reviews.desk import drafts, evidence, page, present, reading, talk
 from reviews.desk.page import Asked, Opened
 from reviews.desk.viewers import code
 from reviews.shell.draw import draw, is_fragment
@@ -106,6 +106,17 @@ def arrival(request: HttpRequest, delivery: UUID) -> HttpResponse:
 
 
 @signed_in
+@require_safe
+def presence(request: HttpRequest, delivery: UUID) -> HttpResponse:
+    """Who else has this page open. An open page asks again as long as it is looked at, and so stays counted."""
+    one = page.opened(request, delivery)
+    if not is_fragment(request):
+        return page.drawn(request, one)
+    context = {"delivery": one.delivery, "others": present.others(one.delivery, one.person.pk)}
+    return draw(request, "decision.html", context, partial="presence")
+
+
+@signed_in
 @require_POST
 def save(request: HttpRequest, delivery: UUID) -> HttpResponse:
     """Keep what was typed. A script hears that it is kept; a form goes on to where its button leads."""
@@ -113,6 +124,7 @@ def save(request: HttpRequest, delivery: UUID) -> HttpResponse:
     drafts.keep(one.person.pk, delivery, len(one.acceptance), request.POST.dict())
     _keep_met(request, one)
     _comments(request, one)
+    present.renew(delivery, one.person.pk)
     if is_fragment(request):
         return HttpResponse(status=204)
     then = request.POST.get("then", "")

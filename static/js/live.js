@@ -40,9 +40,13 @@ function merge(region, fresh) {
   return [...new Set([...now.keys(), ...next.keys()])].filter((id) => !kept.has(id)).length;
 }
 
+// A sentence alone (data-live-text) needs no htmx.
+const isText = (region) => region.hasAttribute("data-live-text");
+
 function apply(region, html) {
   const fresh = parse(html).querySelector(`#${CSS.escape(region.id)}`);
   if (!fresh) return;
+  if (isText(region)) return region.replaceChildren(...fresh.childNodes);
   if (!region.hasAttribute("data-live-hold")) return morph(region, fresh);
   const detail = { region, fresh, count: merge(region, fresh) };
   document.dispatchEvent(new CustomEvent("fencepost:waiting", { detail }));
@@ -53,7 +57,7 @@ function draw({ regions, html }) {
 }
 
 document.addEventListener("fencepost:fetched", async (event) => {
-  if (window.htmx) return draw(event.detail);
+  if (window.htmx || event.detail.regions.every(isText)) return draw(event.detail);
   await htmx();
   draw(event.detail);
   document.dispatchEvent(new Event("fencepost:drawn"));

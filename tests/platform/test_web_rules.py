@@ -84,6 +84,7 @@ def test_a_lost_redis_is_a_cache_that_forgets() -> None:
     assert cache.get("a", "nothing") == "nothing"
     assert cache.get_many(["a"]) == {}
     assert cache.add("a", 1) is False
+    assert cache.seen_lately("a", "b", 1.0, 60) == []
 
 
 def test_a_visibility_timeout_shorter_than_a_limit_is_refused(settings: Any) -> None:
