@@ -1,11 +1,17 @@
-// Screenshots. Their modes and widths change in place, without a request: links with data-shots or data-only do it
-// where a script runs and load the page where none does. Blinking is by hand: each press shows the other round.
+// Screenshots. Their modes, widths and sizes change in place, without a request: links with data-shots, data-only or
+// data-zoom do it where a script runs and load the page where none does. The address follows, so a reload shows the
+// same. Blinking is by hand: each press shows the other round.
 const place = () => document.getElementById("shots");
 
 function paint() {
-  const { mode, only } = place().dataset;
+  const { mode, only, zoom } = place().dataset;
   for (const link of place().querySelectorAll("[data-shots]")) current(link, link.dataset.shots === mode);
   for (const link of place().querySelectorAll(".seg [data-only]")) current(link, mode === "single" && link.dataset.only === only);
+  for (const link of place().querySelectorAll("[data-zoom]")) current(link, link.dataset.zoom === zoom);
+  for (const box of place().querySelectorAll(".frames")) if (zoom === "fit") box.removeAttribute("tabindex"); else box.tabIndex = 0;
+  const url = new URL(location.href);
+  for (const [name, value] of Object.entries({ mode, width: only, zoom })) url.searchParams.set(name, value);
+  history.replaceState(null, "", url);
 }
 
 function current(link, is) {
@@ -26,6 +32,11 @@ function show(mode, only) {
   if (mode === "blink") say(shots.dataset.turn === "then" ? "The other round is in view." : "This round is in view.");
 }
 
+function enlarge(zoom) {
+  place().dataset.zoom = zoom;
+  paint();
+}
+
 // What another mode will show is loaded once the pictures are looked at, so that switching waits for nothing.
 function ready() {
   for (const image of place()?.querySelectorAll("img[loading=lazy]") ?? []) image.loading = "eager";
@@ -40,6 +51,7 @@ document.addEventListener("click", (event) => {
   ready();
   if (key === "390" || key === "1280") show("single", key);
   else if (key) show(key);
+  else if (link.dataset.zoom) enlarge(link.dataset.zoom);
   else show(link.dataset.shots ?? "single", link.dataset.only);
 });
 

@@ -12,8 +12,10 @@ from urllib.parse import urlencode
 
 from reviews.desk.viewers.code import UNIFIED, VIEWS
 
-MODES = ("side", "single", "before", "swipe", "blink")
-"""How screenshots are shown: both widths, one, beside the round before, one over the other, in turns."""
+MODES = ("side", "single", "before", "swipe", "blink", "overlay")
+"""How screenshots are shown: both widths, one, beside the round before, one over the other, in turns, at once."""
+ZOOMS = ("fit", "100", "200")
+"""How large: as wide as there is room, or that many per cent of their own pixels."""
 WIDTHS = ("390", "1280")
 MOST = 10_000_000
 """The largest line, row or page that an address may ask for."""
@@ -27,6 +29,7 @@ class Lens:
     without_spacing: bool = False
     mode: str = "side"
     width: str = WIDTHS[0]
+    zoom: str = ZOOMS[0]
     tests: str = ""
     base: int = 0
     path: str = ""
@@ -42,6 +45,8 @@ class Lens:
             "view": self.view if self.view != UNIFIED else "",
             "w": "1" if self.without_spacing else "",
             "mode": self.mode if self.mode != "side" else "",
+            "width": self.width if self.width != WIDTHS[0] else "",
+            "zoom": self.zoom if self.zoom != ZOOMS[0] else "",
             "base": str(self.base or ""),
             "path": self.path,
             **{name: str(value or "") for name, value in changes.items()},
@@ -52,12 +57,13 @@ class Lens:
 def lens_of(asked: Mapping[str, str], preferred_view: str = "") -> Lens:
     """The lens of a query string; ``preferred_view`` stands where it names none."""
     view = asked.get("view", "") or preferred_view
-    mode, width = asked.get("mode", ""), asked.get("width", "")
+    mode, width, zoom = asked.get("mode", ""), asked.get("width", ""), asked.get("zoom", "")
     return Lens(
         view=view if view in VIEWS else UNIFIED,
         without_spacing=asked.get("w") == "1",
         mode=mode if mode in MODES else "side",
         width=width if width in WIDTHS else WIDTHS[0],
+        zoom=zoom if zoom in ZOOMS else ZOOMS[0],
         tests=asked.get("tests", "")[:20],
         base=_number(asked.get("base", "")),
         path=asked.get("path", "").replace("\0", "")[:200],
