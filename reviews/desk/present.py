@@ -39,22 +39,33 @@ def others(delivery: Delivery, person_id: int) -> str:
     ids = renew(delivery.pk, person_id)
     known = people.readers(delivery.pool_id, ids)
     here = [known[each] for each in ids if each in known]
-    is_open = delivery.state == DeliveryState.PENDING
-    are_reviewing = is_open and all(_may_review(delivery, each) for each in here)
-    return said([each.name for each in here], "reviewing" if are_reviewing else "reading")
+    reviewing = [each.name for each in here if _may_review(delivery, each)]
+    return said(reviewing, [each.name for each in here if not _may_review(delivery, each)])
 
 
 def _may_review(delivery: Delivery, reader: people.Reader) -> bool:
-    return Right.REVIEWER in reader.rights and reader.id not in delivery.makers
+    """Whether the round waits for the likes of them; what they really may do, they are told on their own page."""
+    is_open = delivery.state == DeliveryState.PENDING
+    return is_open and Right.REVIEWER in reader.rights and reader.id not in delivery.makers
 
 
-def said(names: Sequence[str], verb: str) -> str:
-    """``Ben is also reviewing``: at most ``MOST_NAMED`` names, and how many more there are."""
-    if not names:
+def said(reviewing: Sequence[str], reading: Sequence[str]) -> str:
+    """``Ben is also reviewing, Noor is reading``: at most ``MOST_NAMED`` names, and how many more there are."""
+    left = MOST_NAMED - min(len(reviewing), MOST_NAMED)
+    also = "" if reviewing else "also "
+    parts = [
+        _clause(reviewing, MOST_NAMED, "also reviewing"),
+        _clause(reading, left, f"{also}reading"),
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _clause(names: Sequence[str], most: int, verb: str) -> str:
+    parts, more = list(names[:most]), len(names) - most
+    if more > 0:
+        parts.append(f"{more} more")
+    if not parts:
         return ""
-    parts = list(names[:MOST_NAMED])
-    if len(names) > MOST_NAMED:
-        parts.append(f"{len(names) - MOST_NAMED} more")
-    if len(parts) == 1:
-        return f"{parts[0]} is also {verb}"
-    return f"{', '.join(parts[:-1])} and {parts[-1]} are also {verb}"
+    *first, last = parts
+    words = f"{', '.join(first)} and {last}" if first else last
+    return f"{words} {'is' if len(names) == 1 else 'are'} {verb}"

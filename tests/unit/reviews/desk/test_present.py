@@ -14,7 +14,7 @@ from django.test import Client
 from redis.connection import Connection
 
 from claims.models import Delivery, Membership
-from claims.vocabulary import Right
+from claims.vocabulary import DeliveryState, Right
 from config.caches import ForgivingRedisCache
 from reviews.desk import present
 from tests.unit.reviews.desk.test_page import QUERIES_OF_A_FIRST_ROUND
@@ -23,6 +23,7 @@ from tests.unit.reviews.world import World, person
 HTMX = {"HX-Request": "true", "HX-Request-Type": "partial"}
 QUERIES_OF_THE_FRAGMENT = 4
 ONE_MORE = 1
+REVIEWERS, READERS = ["Ada", "Ben", "Cem", "Dua", "Eva"], ["Fay", "Gus", "Hal", "Ida"]
 
 
 def came(delivery: Delivery, who: Any, seconds_ago: float) -> None:
@@ -63,6 +64,15 @@ def test_who_made_it_is_reading_although_they_review_others_work(world: World, d
     came(delivery, maker, 0)
 
     assert present.others(delivery, world.ines.pk) == "Olu Maker is also reading"
+
+
+def test_who_decides_is_told_from_who_looks_on_until_it_is_decided(world: World, delivery: Delivery) -> None:
+    came(delivery, world.ben, 1)
+    came(delivery, world.mira, 0)
+    assert present.others(delivery, world.ines.pk) == "Ben Okafor is also reviewing, Mira Chen is reading"
+
+    delivery.state = DeliveryState.ACCEPTED
+    assert present.others(delivery, world.ines.pk) == "Mira Chen and Ben Okafor are also reading"
 
 
 def test_who_left_is_named_for_two_minutes_and_no_longer(world: World, delivery: Delivery) -> None:
@@ -180,15 +190,22 @@ def test_without_the_cache_nothing_is_said_and_nothing_fails(
 
 
 @pytest.mark.parametrize(
-    ("count", "words"),
+    ("reviewing", "reading", "words"),
     [
-        (0, ""),
-        (1, "Ada is also reading"),
-        (2, "Ada and Ben are also reading"),
-        (3, "Ada, Ben and Cem are also reading"),
-        (4, "Ada, Ben, Cem and 1 more are also reading"),
-        (5, "Ada, Ben, Cem and 2 more are also reading"),
+        (0, 0, ""),
+        (1, 0, "Ada is also reviewing"),
+        (2, 0, "Ada and Ben are also reviewing"),
+        (3, 0, "Ada, Ben and Cem are also reviewing"),
+        (4, 0, "Ada, Ben, Cem and 1 more are also reviewing"),
+        (5, 0, "Ada, Ben, Cem and 2 more are also reviewing"),
+        (0, 1, "Fay is also reading"),
+        (0, 4, "Fay, Gus, Hal and 1 more are also reading"),
+        (1, 1, "Ada is also reviewing, Fay is reading"),
+        (2, 3, "Ada and Ben are also reviewing, Fay and 2 more are reading"),
+        (3, 1, "Ada, Ben and Cem are also reviewing, 1 more is reading"),
     ],
 )
-def test_at_most_three_are_named(count: int, words: str) -> None:
-    assert present.said(["Ada", "Ben", "Cem", "Dua", "Eva"][:count], "reading") == words
+def test_at_most_three_are_named_and_those_who_review_before_those_who_read(
+    reviewing: int, reading: int, words: str
+) -> None:
+    assert present.said(REVIEWERS[:reviewing], READERS[:reading]) == words
