@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
+import json
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from PIL import Image
+from playwright.sync_api import Locator, Page, expect
 
 from claims import transitions
 from claims.decide import Judgement
@@ -69,6 +72,7 @@ def test_every_viewer_is_accessible_and_fits_its_width(site: Site, desk: Desk, o
     page = open_page("/reviews", who=site.world.ines)
     for address in (
         "?view=split&tab=diff", "?tab=shots&mode=before#shots", "?tab=shots&mode=swipe#shots",
+        "?tab=shots&mode=overlay#shots", "?tab=shots&mode=before&zoom=200#shots",
         "?tab=tests#tests", "/commands/1?line=60&tab=commands#cmd-1", "/compare",
     ):  # fmt: skip
         page.goto(f"/reviews/{second.pk}{address}")
@@ -164,6 +168,145 @@ def test_pictures_switch_in_place_by_key(
     expect(shots.locator(".then").first).to_be_hidden()
 
 
+BOX = "figure[data-width='390'] .frames"
+WIDE = "figure[data-width='1280'] .frames"
+WIDTH_OF = "(image) => image.getBoundingClientRect().width"
+SWITCHES = """async (labels) => {
+  const took = [];
+  for (const label of labels) {
+    const link = [...document.querySelectorAll("#shots .seg a")].find((one) => one.textContent === label);
+    const at = performance.now();
+    link.click();
+    await new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)));
+    took.push(performance.now() - at);
+  }
+  return took;
+}"""
+"""How long each press takes to the end of the frame that shows what it asked for, in ms."""
+
+
+def pixels(box: Locator) -> Image.Image:
+    """What is drawn there."""
+    return Image.open(io.BytesIO(box.screenshot())).convert("RGB")
+
+
+def darkest_share(picture: Image.Image) -> float:
+    """The share of its pixels that are black."""
+    black = sum(count for count, colour in picture.getcolors(2**24) or [] if max(colour) < 8)
+    return black / (picture.width * picture.height)
+
+
+def sized(page: Page, label: str) -> None:
+    page.get_by_role("navigation", name="Size").get_by_role("link", name=label).click()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_overlay_lights_up_what_differs_and_a_slider_shows_the_other_round_through(
+    site: Site, rounds: tuple[Delivery, Delivery], open_page: Open, theme: str
+) -> None:
+    page = open_page(f"/reviews/{rounds[1].pk}?tab=shots#shots", who=site.world.ines, theme=theme)
+    shots = page.locator("#shots")
+    shots.get_by_role("link", name="Overlay").click()
+    expect(shots.locator(".as-differing")).to_be_visible()
+    expect(shots.locator("[data-cut]").first).to_be_hidden()
+    apart = pixels(shots.locator(BOX))
+    assert 0.9 < darkest_share(apart) < 1
+    assert max(high for _, high in apart.getextrema()) > 200  # type: ignore[misc]
+
+    shots.get_by_label("Differences alone").uncheck()
+    expect(shots.locator(".as-mixed")).to_be_visible()
+    assert darkest_share(pixels(shots.locator(BOX))) < 0.5
+    slider = shots.get_by_label("How strongly round 1 shows through round 2, home-390")
+    slider.fill("80")
+    opacity = shots.locator(f"{BOX} .now img").evaluate("(el) => getComputedStyle(el).opacity")
+    assert float(opacity) == pytest.approx(0.2)
+    page.reload()
+    expect(shots.get_by_role("link", name="Overlay")).to_have_attribute("aria-current", "true")
+
+
+def test_pictures_scroll_in_their_own_box_in_their_own_pixels(
+    site: Site, rounds: tuple[Delivery, Delivery], open_page: Open
+) -> None:
+    page = open_page(f"/reviews/{rounds[1].pk}?tab=shots&mode=swipe#shots", who=site.world.ines, width=390)
+    wide, now, then = page.locator(WIDE), page.locator(f"{WIDE} .now img"), page.locator(f"{WIDE} .then img")
+    assert wide.get_attribute("tabindex") is None
+    for label, factor in (("100", 1), ("200", 2)):
+        sized(page, label)
+        expect(now).to_have_js_property("complete", True)
+        assert now.evaluate(WIDTH_OF) == 1280 * factor
+        assert now.bounding_box() == then.bounding_box()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        wide.focus()
+        before = wide.evaluate("(box) => box.scrollLeft")
+        page.keyboard.press("ArrowRight")
+        expect(wide).not_to_have_js_property("scrollLeft", before)
+    page.reload()
+    expect(page.get_by_role("link", name="200")).to_have_attribute("aria-current", "true")
+    sized(page, "Fit")
+    assert wide.get_attribute("tabindex") is None
+    assert now.evaluate(WIDTH_OF) < 390
+
+
+def test_a_comment_points_at_the_same_place_however_large_the_picture_is(
+    site: Site, rounds: tuple[Delivery, Delivery], open_page: Open
+) -> None:
+    page = open_page(f"/reviews/{rounds[1].pk}?tab=shots&mode=overlay&zoom=200#shots", who=site.world.ines)
+    figure = page.locator("figure[data-width='390']")
+    figure.get_by_role("link", name="Comment on a point").click()
+    now = figure.locator(".now")
+    size = now.evaluate("(el) => [el.clientWidth, el.clientHeight]")
+    now.click(position={"x": size[0] / 4, "y": size[1] / 8})
+    page.locator("#say-it").fill("The title moved.")
+    page.get_by_role("button", name="Add comment").click()
+    expect(page.locator("[data-said] textarea")).to_have_value("The title moved.")
+    page.goto(f"/reviews/{rounds[1].pk}?tab=shots&mode=overlay#shots")
+    pin = page.locator("figure[data-width='390'] [data-pins] > svg")
+    for label in ("Fit", "100", "200"):
+        sized(page, label)
+        picture = now.locator("img").bounding_box()
+        circle = pin.locator("circle").bounding_box()
+        assert picture
+        assert circle
+        across = (circle["x"] + circle["width"] / 2 - picture["x"]) / picture["width"]
+        down = (circle["y"] + circle["height"] / 2 - picture["y"]) / picture["height"]
+        assert (across, down) == (pytest.approx(0.25, abs=0.01), pytest.approx(0.125, abs=0.01))
+
+
+def test_modes_and_sizes_change_within_fifty_milliseconds(
+    site: Site, rounds: tuple[Delivery, Delivery], open_page: Open
+) -> None:
+    page = open_page(f"/reviews/{rounds[1].pk}?tab=shots#shots", who=site.world.ines)
+    labels = ["Overlay", "100\N{NO-BREAK SPACE}%", "200\N{NO-BREAK SPACE}%", "Fit"]
+    page.evaluate(SWITCHES, labels)
+    took = [page.evaluate(SWITCHES, labels) for _ in range(5)]
+    assert all(min(times) < 50 for times in zip(*took, strict=True)), took
+
+
+def test_a_colleague_who_opens_the_same_round_is_named_without_a_word_over_the_socket(
+    site: Site, rounds: tuple[Delivery, Delivery], open_page: Open
+) -> None:
+    page = open_page("/reviews", who=site.world.ines)
+    sockets: list[Any] = []
+    spoken: list[Any] = []
+
+    def heard(socket: Any) -> None:
+        socket.on_message(lambda message: spoken.append(message))
+        sockets.append(socket)
+
+    page.route_web_socket("**/ws", heard)
+    page.goto(f"/reviews/{rounds[1].pk}")
+    expect(page.locator("#presence")).to_be_hidden()
+    other = open_page(f"/reviews/{rounds[1].pk}", who=site.world.ben)
+    expect(other.get_by_text("Ines Halvorsen is also reviewing")).to_be_visible()
+    beat = json.dumps({"type": "beat", "sequences": {}, "at": "2026-11-30T10:44:07Z"})
+    page.locator("[data-live-dot][data-state=still]").wait_for()
+    for _ in range(3):
+        sockets[-1].send(beat)
+    expect(page.get_by_text("Ben Okafor is also reviewing")).to_be_visible()
+    assert spoken == []
+    assert flaws(page) == []
+
+
 def test_an_output_unfolds_and_is_searched_where_it_stands(
     site: Site, rounds: tuple[Delivery, Delivery], open_page: Open
 ) -> None:
@@ -192,6 +335,10 @@ def test_without_script_every_view_is_a_link(
     page.locator("[data-tab-link=shots]").click()
     page.get_by_role("link", name="Before and after").click()
     expect(page.locator("figure .then").first).to_be_visible()
+    expect(page.get_by_role("link", name="Overlay")).to_be_hidden()
+    page.get_by_role("link", name="200").click()
+    expect(page.get_by_role("link", name="Before and after")).to_have_attribute("aria-current", "true")
+    assert page.locator(f"{BOX} .now img").evaluate(WIDTH_OF) == 780
     page.goto(f"/reviews/{rounds[1].pk}?tab=tests")
     page.get_by_role("link", name="Newly failing 1").click()
     expect(page.locator("#tests tbody tr")).to_have_count(1)
