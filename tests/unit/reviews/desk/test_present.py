@@ -107,6 +107,15 @@ def test_twenty_who_come_at_the_same_moment_do_not_lose_each_other() -> None:
 def test_who_lost_the_right_to_see_it_is_not_named(world: World, delivery: Delivery) -> None:
     came(delivery, world.ben, 0)
     Membership.objects.filter(person=world.ben).delete()
+    Membership.objects.create(pool=world.sandbox, person=world.ben, right=Right.REVIEWER)
+
+    assert told(delivery, world.ines) == ""
+
+
+def test_whose_account_is_closed_is_not_named(world: World, delivery: Delivery) -> None:
+    came(delivery, world.ben, 0)
+    world.ben.is_active = False
+    world.ben.save()
 
     assert told(delivery, world.ines) == ""
 
