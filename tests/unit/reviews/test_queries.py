@@ -45,6 +45,7 @@ ELSEWHERE = {
     "reviews-snooze": "test_inbox_acting.py",
     "reviews-hand-on": "test_inbox_acting.py",
     "review": "desk/test_page.py",
+    "review-presence": "desk/test_present.py",
     "operations": "operations/test_page.py",
     "task": "test_taskpage.py",
     "task-tab": "test_taskpage.py",
