@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -32,6 +33,7 @@ NO_PAGES = re.compile(
 
 def measured(say: Callable[[str], None]) -> list[Figure]:
     """Fill the database, call every page; one line each, and the slowest as the figure."""
+    call_command("collectstatic", interactive=False, verbosity=0)
     world = make_world()
     crowd = gathered(world, TASKS, say)
     client = Client(headers={"host": "127.0.0.1"})
