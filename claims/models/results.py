@@ -104,7 +104,10 @@ class Delivery(models.Model):
         indexes = [
             models.Index(
                 fields=["pool", "delivered_at"], condition=Q(state="PENDING"), name="delivery_pending"
-            )
+            ),
+            models.Index(
+                fields=["task", "round"], condition=Q(state="CHANGES_REQUESTED"), name="delivery_sent_back"
+            ),
         ]
         constraints = [
             one_of("state", DeliveryState),

@@ -133,8 +133,11 @@ def _in_column(tasks: QuerySet[Task], name: str) -> QuerySet[Task]:
     if name == "DONE":
         return tasks.filter(state=State.DONE, state_since__gte=timezone.now() - timedelta(days=DONE_DAYS))
     if name in ("CLAIMED", "CHANGES"):
+        # Most claims are of tasks without a round: those are told apart without a look at any delivery.
         claimed = tasks.filter(state=State.CLAIMED)
-        return claimed.filter(sent_back()) if name == "CHANGES" else claimed.exclude(sent_back())
+        if name == "CHANGES":
+            return claimed.filter(sent_back(), rounds__gt=0)
+        return claimed.filter(Q(rounds=0) | Q(~sent_back()))
     return tasks.filter(state=name)
 
 

@@ -21,9 +21,10 @@ _BLOCKERS: LiteralString = """
 (SELECT 'claim' AS kind, count(*) OVER () AS total, count(*) FILTER (WHERE l.expires_at <= clock_timestamp()) OVER () AS quiet,
   t.number, t.title, coalesce(r.name, '') AS runner, t.state_since AS since,
   CASE WHEN l.expires_at <= clock_timestamp() THEN 'quiet' ELSE 'live' END AS what
- FROM claims_task t JOIN claims_pool p ON p.id = t.pool_id JOIN claims_attempt a ON a.id = t.attempt_id
+ FROM claims_task t JOIN claims_pool p ON p.id = t.pool_id
  LEFT JOIN claims_lease l ON l.task_id = t.id LEFT JOIN claims_agent r ON r.id = t.runner_id
- WHERE t.pool_id = %(pool)s::bigint AND t.state = 'CLAIMED' AND a.scheduler_epoch = p.scheduler_epoch
+ WHERE t.pool_id = %(pool)s::bigint AND t.state = 'CLAIMED'
+  AND (SELECT a.scheduler_epoch FROM claims_attempt a WHERE a.id = t.attempt_id) = p.scheduler_epoch
  ORDER BY t.state_since, t.number LIMIT %(named)s::int)
 UNION ALL
 (SELECT 'effect', count(*) OVER (), 0, t.number, t.title, coalesce(r.name, ''), e.state_since, e.slot || ' is ' || e.state

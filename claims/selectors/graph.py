@@ -14,19 +14,21 @@ from django.db import connection
 
 LIMIT = 100
 
+# Lineages are found through the inputs: their columns never change, so their indexes are there (claims.models.tasks).
 _NEIGHBOURS: LiteralString = """
-(SELECT DISTINCT ON (d.node_id, t.lineage_id) 'before' AS side, d.node_id, t.number, t.title, t.state, t.is_stale,
+(SELECT DISTINCT ON (d.node_id, i.lineage_id) 'before' AS side, d.node_id, t.number, t.title, t.state, t.is_stale,
   p.predecessor_id IS NOT NULL AND p.predecessor_id <> t.id AS is_newer
- FROM claims_dependency d JOIN claims_task t ON t.lineage_id = d.predecessor_lineage
+ FROM claims_dependency d JOIN claims_taskinput i ON i.lineage_id = d.predecessor_lineage JOIN claims_task t ON t.id = i.task_id
  LEFT JOIN claims_pin p ON p.task_id = %(task)s::uuid AND p.node_id = d.node_id
- WHERE d.successor_lineage = %(lineage)s::uuid ORDER BY d.node_id, t.lineage_id, t.revision DESC LIMIT %(most)s::int)
+ WHERE d.successor_lineage = %(lineage)s::uuid ORDER BY d.node_id, i.lineage_id, i.revision DESC LIMIT %(most)s::int)
 UNION ALL
-(SELECT DISTINCT ON (t.lineage_id) 'after', '', t.number, t.title, t.state, t.is_stale, false
- FROM claims_dependency d JOIN claims_task t ON t.lineage_id = d.successor_lineage
- WHERE d.predecessor_lineage = %(lineage)s::uuid ORDER BY t.lineage_id, t.revision DESC LIMIT %(most)s::int)
+(SELECT DISTINCT ON (i.lineage_id) 'after', '', t.number, t.title, t.state, t.is_stale, false
+ FROM claims_dependency d JOIN claims_taskinput i ON i.lineage_id = d.successor_lineage JOIN claims_task t ON t.id = i.task_id
+ WHERE d.predecessor_lineage = %(lineage)s::uuid ORDER BY i.lineage_id, i.revision DESC LIMIT %(most)s::int)
 UNION ALL
 (SELECT 'revision', t.revision::text, t.number, t.title, t.state, t.is_stale, false
- FROM claims_task t WHERE t.lineage_id = %(lineage)s::uuid ORDER BY t.revision DESC LIMIT %(most)s::int)"""
+ FROM claims_taskinput i JOIN claims_task t ON t.id = i.task_id
+ WHERE i.lineage_id = %(lineage)s::uuid ORDER BY i.revision DESC LIMIT %(most)s::int)"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -222,7 +222,9 @@ def on_agents(seat: Seat, limit: int) -> list[Task]:
         kind=DecisionKind.CHANGES_REQUESTED,
     )
     reviewing = ids_with(seat.pools, Right.REVIEWER)
-    tasks = Task.objects.filter(pool_id__in=reviewing, state=State.CLAIMED).filter(sent_back(), Exists(asked))
+    tasks = Task.objects.filter(pool_id__in=reviewing, state=State.CLAIMED, rounds__gt=0).filter(
+        sent_back(), Exists(asked)
+    )
     return list(tasks.select_related("runner", "lease").order_by("state_since", "id")[:limit])
 
 

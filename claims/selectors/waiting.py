@@ -26,14 +26,14 @@ after(lineage) AS (
 (SELECT true, lineage FROM before LIMIT %(most)s::int) UNION ALL (SELECT false, lineage FROM after LIMIT %(most)s::int)"""
 
 _NODES: LiteralString = """
-SELECT DISTINCT ON (t.lineage_id) t.lineage_id, t.number, t.title, t.state,
+SELECT DISTINCT ON (i.lineage_id) i.lineage_id, t.number, t.title, t.state,
   t.state = 'CLAIMED' AND (l.expires_at <= now() OR a.scheduler_epoch <> p.scheduler_epoch),
   ARRAY(SELECT d.predecessor_lineage FROM claims_dependency d
-   WHERE d.successor_lineage = t.lineage_id AND d.predecessor_lineage = ANY(%(drawn)s::uuid[]))
-FROM claims_task t JOIN claims_pool p ON p.id = t.pool_id
+   WHERE d.successor_lineage = i.lineage_id AND d.predecessor_lineage = ANY(%(drawn)s::uuid[]))
+FROM claims_taskinput i JOIN claims_task t ON t.id = i.task_id JOIN claims_pool p ON p.id = t.pool_id
 LEFT JOIN claims_lease l ON l.task_id = t.id LEFT JOIN claims_attempt a ON a.id = t.attempt_id
-WHERE t.lineage_id = ANY(%(drawn)s::uuid[]) AND t.pool_id = %(pool)s::int
-ORDER BY t.lineage_id, t.revision DESC"""
+WHERE i.lineage_id = ANY(%(drawn)s::uuid[]) AND t.pool_id = %(pool)s::int
+ORDER BY i.lineage_id, i.revision DESC"""
 
 
 @dataclass(frozen=True, slots=True)
