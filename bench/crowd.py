@@ -108,7 +108,7 @@ def _of_a_copy(table: str, name: str, kind: str, is_final: bool) -> str:
         # A live claim stays live while pages are called; one that ran out stays quiet.
         return f"CASE WHEN original.{name} > now() THEN original.{name} + interval '1 day' ELSE original.{name} END"
     if kind == "timestamp with time zone" and is_final:
-        return f"original.{name} - n * interval '1 second'"
+        return f"original.{name} - n * interval '30 seconds'"
     return f"original.{name}"
 
 
