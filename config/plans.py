@@ -8,9 +8,8 @@ times as long with a million tasks. The verbs' own statements are few and always
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 
-from django.db import DatabaseError, connection
+from django.db import connection
 from django.http import HttpRequest, HttpResponse
 
 API = "/api/"
@@ -24,12 +23,8 @@ class OwnPlansMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Answer the request; the connection is as before afterwards."""
-        if request.path.startswith(API):
-            return self.get_response(request)
-        with suppress(DatabaseError):  # whoever needs the database says that it is away
-            connection.ensure_connection()
-        raw = connection.connection
-        if raw is None:
+        raw = connection.connection  # none yet in a new thread, whose next page is soon enough
+        if raw is None or request.path.startswith(API):
             return self.get_response(request)
         before, raw.prepare_threshold = raw.prepare_threshold, None
         try:

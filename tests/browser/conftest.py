@@ -178,6 +178,7 @@ def environment_of(port: int, var: Path) -> dict[str, str]:
         "DJANGO_SETTINGS_MODULE": "config.settings",
         "FENCEPOST_DATABASE_URL": database,
         "FENCEPOST_VAR": str(var),
+        "FENCEPOST_REPOSITORIES": str(var / "repositories"),
         "FENCEPOST_EVIDENCE_URL": f"file://{var}/evidence",
         "FENCEPOST_URL": f"http://127.0.0.1:{port}",
         "FENCEPOST_ENVIRONMENT_NAME": "harbor-test",
