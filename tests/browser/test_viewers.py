@@ -185,8 +185,13 @@ SWITCHES = """async (labels) => {
 """How long each press takes to the end of the frame that shows what it asked for, in ms."""
 
 
+DRAWN = """(box) => Promise.all([...box.querySelectorAll("img")].map((image) => { image.loading = "eager"; return image.decode(); }))
+ .then(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))"""
+
+
 def pixels(box: Locator) -> Image.Image:
-    """What is drawn there."""
+    """What is drawn there, once all its pictures are."""
+    box.evaluate(DRAWN)
     return Image.open(io.BytesIO(box.screenshot())).convert("RGB")
 
 
