@@ -25,7 +25,7 @@ def names(ids: Iterable[int]) -> dict[int, str]:
     """The full name of each person, else the sign-in name. One query, none for nobody."""
     wanted = set(ids)
     people = User.objects.filter(pk__in=wanted) if wanted else ()
-    return {person.pk: person.get_full_name() or person.get_username() for person in people}
+    return {person.pk: _called(person) for person in people}
 
 
 def readers(pool_id: int, ids: Iterable[int]) -> dict[int, Reader]:
@@ -37,7 +37,8 @@ def readers(pool_id: int, ids: Iterable[int]) -> dict[int, Reader]:
     held: dict[int, tuple[User, set[Right]]] = {}
     for row in rows.select_related("person"):
         held.setdefault(row.person_id, (row.person, set()))[1].add(Right(row.right))
-    return {
-        key: Reader(key, person.get_full_name() or person.get_username(), expand(rights))
-        for key, (person, rights) in held.items()
-    }
+    return {key: Reader(key, _called(person), expand(rights)) for key, (person, rights) in held.items()}
+
+
+def _called(person: User) -> str:
+    return person.get_full_name() or person.get_username()

@@ -118,13 +118,13 @@ def typed_form(task: Task, typed: Values) -> Form:
 
 def flaws_of(typed: Values) -> dict[str, str]:
     """What is wrong with the fields that were changed, by field in their order."""
-    changed = _differing(typed, {name: typed[f"was-{name}"] for name in WORDS})
+    changed = _changed_in(typed)
     found = {name: _FLAW[name](typed[name]) for name in changed if name in _FLAW}
     return {name: said for name, said in found.items() if said}
 
 
-def _differing(typed: Values, other: Values) -> list[str]:
-    return [name for name in WORDS if typed[name] != other[name]]
+def _changed_in(typed: Values) -> list[str]:
+    return [name for name in WORDS if typed[name] != typed[f"was-{name}"]]
 
 
 def attributes_of(task: Task, typed: Values) -> dict[str, Any]:
@@ -134,7 +134,7 @@ def attributes_of(task: Task, typed: Values) -> dict[str, Any]:
     already. Where the task has moved, ``adjust`` refuses by the state version, or answers a double click
     as the first time.
     """
-    changed = _differing(typed, {name: typed[f"was-{name}"] for name in WORDS})
+    changed = _changed_in(typed)
     if typed["version"] == str(task.state_version):
         now = now_of(task)
         changed = [name for name in changed if typed[name] != now[name]]
