@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from django.db.models import QuerySet
 
@@ -23,7 +23,12 @@ def quiet_claims(pool_ids: Sequence[int]) -> QuerySet[Task]:
     return Task.objects.filter(quiet(), pool_id__in=pool_ids, reclaim_policy=ReclaimPolicy.MANUAL)
 
 
-def operations_waiting(pools: Sequence[SeenPool]) -> int:
+def quiet_count(pool_ids: Sequence[int]) -> int:
+    """How many of them there are, at most ``COUNT_LIMIT`` + 1."""
+    return quiet_claims(pool_ids).order_by()[: COUNT_LIMIT + 1].count()
+
+
+def operations_waiting(pools: Sequence[SeenPool], quiet: Callable[[Sequence[int]], int] = quiet_count) -> int:
     """Quiet claims and effects in doubt of the pools this person operates. Bounded."""
     ids = ids_with(pools, Right.OPERATOR)
-    return quiet_claims(ids).order_by()[: COUNT_LIMIT + 1].count() + doubts.count(ids)
+    return quiet(ids) + doubts.count(ids)

@@ -186,6 +186,7 @@ def with_detail(ids: Iterable[UUID]) -> list[Task]:
         .select_related(
             "pool", "runner", "lease", "attempt", "delivery", "reviewer", "reviewer_group", "preferred_runner"
         )
+        .defer("delivery__facts", "delivery__claims")
         .annotate(is_quiet=quiet(), is_sent_back=sent_back())
     )
     commits = commits_of([task.pk for task in tasks if task.state == State.DONE])

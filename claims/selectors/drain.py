@@ -18,14 +18,17 @@ from claims.vocabulary import Gate
 NAMED = 20
 
 _BLOCKERS: LiteralString = """
-(SELECT 'claim' AS kind, count(*) OVER () AS total, count(*) FILTER (WHERE l.expires_at <= clock_timestamp()) OVER () AS quiet,
-  t.number, t.title, coalesce(r.name, '') AS runner, t.state_since AS since,
-  CASE WHEN l.expires_at <= clock_timestamp() THEN 'quiet' ELSE 'live' END AS what
- FROM claims_task t JOIN claims_pool p ON p.id = t.pool_id
- LEFT JOIN claims_lease l ON l.task_id = t.id LEFT JOIN claims_agent r ON r.id = t.runner_id
- WHERE t.pool_id = %(pool)s::bigint AND t.state = 'CLAIMED'
-  AND (SELECT a.scheduler_epoch FROM claims_attempt a WHERE a.id = t.attempt_id) = p.scheduler_epoch
- ORDER BY t.state_since, t.number LIMIT %(named)s::int)
+WITH pool AS MATERIALIZED (SELECT scheduler_epoch FROM claims_pool WHERE id = %(pool)s::bigint)
+(SELECT 'claim' AS kind, t.total, t.quiet, t.number, t.title, coalesce(r.name, '') AS runner, t.state_since AS since,
+  CASE WHEN t.is_quiet THEN 'quiet' ELSE 'live' END AS what
+ FROM (SELECT *, count(*) OVER () AS total, count(*) FILTER (WHERE is_quiet) OVER () AS quiet
+  FROM (SELECT number, title, runner_id, state_since,
+    (SELECT l.expires_at <= clock_timestamp() FROM claims_lease l WHERE l.task_id = t.id) AS is_quiet
+   FROM claims_task t WHERE pool_id = %(pool)s::bigint AND state = 'CLAIMED'
+    AND (SELECT a.scheduler_epoch FROM claims_attempt a WHERE a.id = t.attempt_id) = (SELECT scheduler_epoch FROM pool)) held
+  ORDER BY state_since, number LIMIT %(named)s::int) t
+ LEFT JOIN claims_agent r ON r.id = t.runner_id
+ ORDER BY t.state_since, t.number)
 UNION ALL
 (SELECT 'effect', count(*) OVER (), 0, t.number, t.title, coalesce(r.name, ''), e.state_since, e.slot || ' is ' || e.state
  FROM claims_effect e JOIN claims_task t ON t.id = e.task_id
@@ -33,11 +36,12 @@ UNION ALL
  WHERE e.pool_id = %(pool)s::bigint AND e.state IN ('EXECUTING', 'UNKNOWN')
  ORDER BY e.state_since, t.number LIMIT %(named)s::int)
 UNION ALL
-(SELECT 'delivery', count(*) OVER (), 0, t.number, t.title, coalesce(r.name, ''), d.delivered_at, 'round ' || d.round
- FROM claims_delivery d JOIN claims_task t ON t.id = d.task_id JOIN claims_pool p ON p.id = d.pool_id
- LEFT JOIN claims_agent r ON r.id = d.agent_id
- WHERE d.pool_id = %(pool)s::bigint AND d.state = 'PENDING' AND d.scheduler_epoch = p.scheduler_epoch
- ORDER BY d.delivered_at, t.number LIMIT %(named)s::int)"""
+(SELECT 'delivery', d.total, 0, t.number, t.title, coalesce(r.name, ''), d.delivered_at, 'round ' || d.round
+ FROM (SELECT task_id, agent_id, round, delivered_at, id, count(*) OVER () AS total FROM claims_delivery
+  WHERE pool_id = %(pool)s::bigint AND state = 'PENDING' AND scheduler_epoch = (SELECT scheduler_epoch FROM pool)
+  ORDER BY delivered_at, id LIMIT %(named)s::int) d
+ JOIN claims_task t ON t.id = d.task_id LEFT JOIN claims_agent r ON r.id = d.agent_id
+ ORDER BY d.delivered_at, d.id)"""
 
 _POOL: LiteralString = "SELECT name, scheduler_epoch, gate FROM claims_pool WHERE id = %s::bigint"
 

@@ -12,9 +12,22 @@ from datetime import timedelta
 from typing import Any, TypeAlias
 from uuid import UUID
 
-from django.db.models import Count, Exists, Func, OuterRef, Q, QuerySet, Subquery
+from django.db.models import (
+    Case,
+    Count,
+    Exists,
+    Func,
+    IntegerField,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Value,
+    When,
+    Window,
+)
 from django.db.models.fields.json import KeyTransform
-from django.db.models.functions import JSONObject
+from django.db.models.functions import JSONObject, RowNumber
 from django.utils import timezone
 
 from claims.models import Decision, Delivery, Deputy, ReviewerGroup, Task
@@ -115,27 +128,58 @@ def put_aside(seat: Seat, limit: int) -> list[Delivery]:
     return _drawn(rows.order_by("delivered_at", "id")[:limit])
 
 
-def bucket(name: str, seat: Seat) -> QuerySet[Delivery]:
-    """One waiting bucket: ``must``, ``can`` or ``back``."""
-    rows = waiting(seat)
-    if name == "back":
-        return rows.filter(_sent_back_by(seat.person_id))
-    first = rows.exclude(_sent_back_by(seat.person_id))
-    named = _named(seat.person_id)
-    return first.filter(named) if name == "must" else first.exclude(named)
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """One waiting bucket: how many it holds, and the first of them."""
+
+    name: str
+    count: int = 0
+    rows: Sequence[Delivery] = ()
 
 
-def bucket_rows(name: str, seat: Seat, wanted: InboxFilter, limit: int) -> list[Delivery]:
-    """The rows of a bucket: pinned ones first, then longest waiting first. One query, two where one has pins."""
-    rows = _with_text(bucket(name, seat), wanted.text).annotate(
-        away_until=Subquery(_deputies(seat.person_id).values("until_day")[:1])
+def bucket_of(person_id: int) -> Case:
+    """Which of ``BUCKETS`` a delivery that waits for this person stands in."""
+    return Case(
+        When(_sent_back_by(person_id), then=Value("back")),
+        When(_named(person_id), then=Value("must")),
+        default=Value("can"),
     )
+
+
+def buckets(seat: Seat, wanted: InboxFilter, limit: int, names: Sequence[str] = BUCKETS) -> list[Bucket]:
+    """These buckets with at most ``limit`` rows each: pinned ones first, then longest waiting first. Two queries.
+
+    The first finds and counts, the second reads what the rows show, which is large, of the few that are drawn.
+    """
+    is_later = Case(When(task_id__in=seat.pinned, then=0), default=1, output_field=IntegerField())
     order = ("-delivered_at", "-id") if wanted.newest else ("delivered_at", "id")
-    pinned: list[Delivery] = []
-    if seat.pinned:
-        pinned = _drawn(rows.filter(task_id__in=seat.pinned).order_by(*order)[:limit])
-        rows = rows.exclude(task_id__in=seat.pinned)
-    return [*pinned, *_drawn(rows.order_by(*order)[: limit - len(pinned)])]
+    standing = (
+        _with_text(waiting(seat), wanted.text)
+        .annotate(bucket=bucket_of(seat.person_id))
+        .filter(bucket__in=names)
+        .annotate(
+            rank=Window(RowNumber(), partition_by="bucket", order_by=[is_later, *order]),
+            total=Window(Count("*"), partition_by="bucket"),
+        )
+        .filter(rank__lte=limit)
+        .order_by("rank")
+        .values_list("pk", "bucket", "total")
+    )
+    found = list(standing)
+    drawn = {
+        row.pk: row for row in _drawn(_with_deputy(seat.person_id).filter(pk__in=[pk for pk, *_ in found]))
+    }
+    totals = {name: total for _, name, total in found}
+    return [
+        Bucket(name, totals.get(name, 0), [drawn[pk] for pk, of, _ in found if of == name and pk in drawn])
+        for name in names
+    ]
+
+
+def _with_deputy(person_id: int) -> QuerySet[Delivery]:
+    """Deliveries that know until when their named reviewer is away, where this person is their deputy."""
+    until = _deputies(person_id).values("until_day")[:1]
+    return Delivery.objects.annotate(away_until=Subquery(until))
 
 
 _COLUMNS = (
@@ -177,11 +221,6 @@ def row(seat: Seat, delivery_id: UUID) -> Delivery | None:
     return next(iter(_drawn(found)), None)
 
 
-def bucket_count(name: str, seat: Seat, wanted: InboxFilter) -> int:
-    """How many a bucket holds, at most ``COUNT_LIMIT`` + 1."""
-    return _with_text(bucket(name, seat), wanted.text).order_by()[: COUNT_LIMIT + 1].count()
-
-
 def count(seat: Seat) -> int:
     """How many wait in all buckets together, at most ``COUNT_LIMIT`` + 1."""
     return waiting(seat).order_by()[: COUNT_LIMIT + 1].count()
@@ -209,8 +248,10 @@ def on_others(seat: Seat, limit: int) -> list[Delivery]:
     """
     elsewhere = ~_theirs(seat.person_id) | Q(pk__in=seat.hidden)
     rows = pending(seat).filter(elsewhere, task__reviewer__isnull=False)
-    rows = rows.exclude(task__reviewer_id=seat.person_id).defer("facts")
-    return list(rows.select_related("task", "task__reviewer", "agent").order_by("delivered_at", "id")[:limit])
+    rows = rows.exclude(task__reviewer_id=seat.person_id).select_related("task", "task__reviewer")
+    names = [f"task__reviewer__{name}" for name in ("first_name", "last_name", "username")]
+    columns = ("round", "delivered_at", "task__number", "task__title", *names)
+    return list(rows.only(*columns).order_by("delivered_at", "id")[:limit])
 
 
 def on_agents(seat: Seat, limit: int) -> list[Task]:
@@ -225,7 +266,8 @@ def on_agents(seat: Seat, limit: int) -> list[Task]:
     tasks = Task.objects.filter(pool_id__in=reviewing, state=State.CLAIMED, rounds__gt=0).filter(
         sent_back(), Exists(asked)
     )
-    return list(tasks.select_related("runner", "lease").order_by("state_since", "id")[:limit])
+    columns = ("number", "title", "state_since", "runner__name")
+    return list(tasks.select_related("runner").only(*columns).order_by("state_since", "id")[:limit])
 
 
 def decided_by(seat: Seat, limit: int) -> list[Decision]:
@@ -236,11 +278,11 @@ def decided_by(seat: Seat, limit: int) -> list[Decision]:
         decided_at__gte=since,
         delivery__pool_id__in=[pool.id for pool in seat.pools],
     )
-    return list(
-        rows.select_related("delivery", "delivery__task", "delivery__agent")
-        .defer("delivery__facts")
-        .order_by("-decided_at")[:limit]
+    columns = ("kind", "decided_at", "delivery__round", "delivery__delivered_at")
+    rows = rows.select_related("delivery__task").only(
+        *columns, "delivery__task__number", "delivery__task__title"
     )
+    return list(rows.order_by("-decided_at")[:limit])
 
 
 def decided_elsewhere(seat: Seat, limit: int) -> list[Decision]:

@@ -11,37 +11,30 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Count, F, Max, Min, Q, Sum
+from django.db.models import Count, F, Max, Min, Q, Sum, Value
 from django.db.models.functions import Coalesce, Now
 
 from claims.models import Agent, EvidenceFile, Task
 from claims.selectors.badges import quiet_claims
-from claims.selectors.board import COUNT_LIMIT, quiet
+from claims.selectors.board import quiet
 from claims.selectors.tasks import agents_for
 from claims.vocabulary import State
 
-QUIET_LIMIT = 100
+QUIET_LIMIT = 50
 AGENTS_LIMIT = 20
+_CLAIM = ("pool", "runner", "runner__owner", "attempt", "attempt__owner", "lease")
 
 
 def rows(pool_ids: Sequence[int]) -> list[Task]:
     """Quiet claims with runner, attempt and lease, longest quiet first. One query."""
-    found = quiet_claims(pool_ids).select_related(
-        "pool", "runner", "runner__owner", "attempt", "attempt__owner", "lease"
-    )
-    return list(found.annotate(is_quiet=quiet()).order_by("lease__expires_at", "id")[:QUIET_LIMIT])
-
-
-def count(pool_ids: Sequence[int]) -> int:
-    """How many there are, at most ``COUNT_LIMIT`` + 1: the badge's own query."""
-    return quiet_claims(pool_ids).order_by()[: COUNT_LIMIT + 1].count()
+    found = quiet_claims(pool_ids).select_related(*_CLAIM).annotate(is_quiet=Value(True))
+    return list(found.order_by("lease__expires_at", "id")[:QUIET_LIMIT])
 
 
 def find(task_id: UUID, pool_ids: Sequence[int]) -> Task | None:
     """A task of these pools with its claim, whatever its state. One query."""
     found = Task.objects.filter(pk=task_id, pool_id__in=pool_ids)
-    related = ("pool", "runner", "runner__owner", "attempt", "attempt__owner", "lease")
-    return found.select_related(*related).annotate(is_quiet=quiet()).first()
+    return found.select_related(*_CLAIM).annotate(is_quiet=quiet()).first()
 
 
 @dataclass(frozen=True, slots=True)

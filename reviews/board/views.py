@@ -9,10 +9,11 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from claims.selectors import badges, board
+from claims.selectors import board
 from claims.vocabulary import Right
 from reviews.board.cards import card_of
 from reviews.board.filters import Wanted, canonical, wanted
+from reviews.shell import counts
 from reviews.shell.draw import draw
 from reviews.shell.requests import person_of
 from reviews.shell.rights import signed_in
@@ -112,7 +113,7 @@ def _frame(request: HttpRequest, seen: Wanted) -> dict[str, Any]:
         "pools": seen.pools,
         "chips": seen.chips,
         "not_done": board.not_done_count(ids),
-        "quiet": badges.quiet_claims(ids).order_by()[: board.COUNT_LIMIT + 1].count(),
+        "quiet": counts.quiet(request, ids),
         "topics": " ".join(f"pool:{pool.name}" for pool in ([seen.pool] if seen.pool else seen.pools)),
         "query": request.GET.urlencode(),
         "may_prepare": any(pool.allows(Right.PREPARER) for pool in seen.pools),

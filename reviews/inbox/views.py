@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.views.decorators.http import require_safe
 
 from claims.selectors import approvals, inbox
-from claims.selectors.inbox import Seat
+from claims.selectors.inbox import Bucket, Seat
 from claims.vocabulary import Right
 from reviews.effects.views import shown
 from reviews.inbox import marks
@@ -19,7 +19,9 @@ from reviews.shell.draw import draw
 from reviews.shell.requests import person_of
 from reviews.shell.rights import pool_named, pools_of_request, signed_in
 
-ROWS_A_BUCKET = 50
+ROWS_A_BUCKET = 25
+ROWS_ALONE = 50
+"""Rows of a bucket among the others, and on its own page."""
 OTHERS = 25
 HEADINGS = {
     "must": ("Must decide", "you are the named reviewer, or their deputy today"),
@@ -49,7 +51,7 @@ def page(request: HttpRequest) -> HttpResponse:
     """The inbox; asked for as a fragment it answers the buckets alone."""
     seat, wanted = seat_of_request(request), _filter(request)
     decided = inbox.decided_by(seat, OTHERS)
-    buckets = [_bucket(seat, name, wanted) for name in inbox.BUCKETS]
+    buckets = [_told(seat, one) for one in inbox.buckets(seat, wanted, ROWS_A_BUCKET)]
     asleep = _asleep(seat)
     context = {
         "buckets": [one for one in buckets if one["count"]],
@@ -78,8 +80,9 @@ def bucket(request: HttpRequest, bucket: str) -> HttpResponse:
     if bucket not in HEADINGS:
         raise Http404(f"There is no bucket {bucket}.")
     seat = seat_of_request(request)
+    (one,) = inbox.buckets(seat, _filter(request), ROWS_ALONE, [bucket])
     context = {
-        "one": _bucket(seat, bucket, _filter(request)),
+        "one": _told(seat, one),
         "left": inbox.decided_elsewhere(seat, OTHERS),
         "topics": " ".join(f"pool:{one.name}" for one in seat.pools),
         "query": request.GET.urlencode(),
@@ -87,18 +90,16 @@ def bucket(request: HttpRequest, bucket: str) -> HttpResponse:
     return draw(request, "inbox_bucket.html", context, partial="bucket")
 
 
-def _bucket(seat: Seat, name: str, wanted: inbox.InboxFilter) -> dict[str, Any]:
+def _told(seat: Seat, bucket: Bucket) -> dict[str, Any]:
     """A bucket's heading, count and first rows."""
-    rows = inbox.bucket_rows(name, seat, wanted, ROWS_A_BUCKET)
-    count = len(rows) if len(rows) < ROWS_A_BUCKET else inbox.bucket_count(name, seat, wanted)
-    title, why = HEADINGS[name]
+    title, why = HEADINGS[bucket.name]
     return {
-        "name": name,
+        "name": bucket.name,
         "title": title,
         "why": why,
-        "count": count,
-        "rows": [row_of(row, seat.person_id, is_pinned=row.task_id in seat.pinned) for row in rows],
-        "more": count - len(rows),
+        "count": bucket.count,
+        "rows": [row_of(row, seat.person_id, is_pinned=row.task_id in seat.pinned) for row in bucket.rows],
+        "more": bucket.count - len(bucket.rows),
     }
 
 

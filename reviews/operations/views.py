@@ -19,6 +19,7 @@ from claims.selectors.seen import SeenPool
 from claims.vocabulary import EffectState, Gate, Right, Verb
 from reviews.effects.views import OUTCOMES, shown
 from reviews.operations import dossier, workers
+from reviews.shell import counts
 from reviews.shell.draw import draw
 from reviews.shell.rights import pool_named, pools_of_request, signed_in
 from reviews.shell.words import bounded
@@ -117,7 +118,7 @@ def _quiet(request: HttpRequest, ids: list[int], told: Told) -> dict[str, Any]:
             {"task": row, "guess": dossier.guess_of(row, _nothing(rows, row), now).partition(":")[0]}
             for row in rows
         ],
-        "quiet_count": quiet.count(ids) if len(rows) == quiet.QUIET_LIMIT else len(rows),
+        "quiet_count": counts.quiet(request, ids) if len(rows) == quiet.QUIET_LIMIT else len(rows),
         "pulse": quiet.pulse(ids),
         "chosen": chosen,
         "is_quiet": bool(chosen and getattr(chosen, "is_quiet", False)),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from django.http import HttpRequest
 from django.urls import reverse
@@ -16,6 +17,7 @@ from claims.selectors import badges
 from claims.selectors.seen import SeenPool
 from claims.vocabulary import Right
 from reviews.inbox import marks
+from reviews.shell import counts
 from reviews.shell.requests import person_of
 
 
@@ -51,7 +53,14 @@ def nav_of(request: HttpRequest, pools: Sequence[SeenPool], at: str = "") -> tup
         )
     items.append(item("Board", reverse("board"), "b"))
     if any(pool.allows(Right.OPERATOR) for pool in pools):
-        items.append(item("Operations", reverse("operations"), "o", badges.operations_waiting(pools)))
+        items.append(
+            item(
+                "Operations",
+                reverse("operations"),
+                "o",
+                badges.operations_waiting(pools, partial(counts.quiet, request)),
+            )
+        )
     return tuple(items)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html import unescape
 
 from django.contrib.auth.models import User
@@ -27,8 +28,9 @@ def seat(who: User) -> inbox.Seat:
 
 
 def bucket(name: str, who: User) -> set[int]:
-    rows = inbox.bucket_rows(name, seat(who), inbox.InboxFilter(), 50)
-    return {row.task.number for row in rows}
+    (found,) = inbox.buckets(seat(who), inbox.InboxFilter(), 50, [name])
+    assert found.count == len(found.rows)
+    return {row.task.number for row in found.rows}
 
 
 def test_a_named_reviewer_must_decide_and_a_group_can(world: World, tasks: Tasks) -> None:
@@ -43,6 +45,21 @@ def test_a_new_round_after_my_request_is_back_to_me_and_in_no_other_bucket(
 ) -> None:
     assert bucket("back", world.ines) == {tasks["told"].number}
     assert tasks["told"].number not in bucket("must", world.ines) | bucket("can", world.ines)
+
+
+def test_a_bucket_counts_all_and_draws_the_first(world: World, tasks: Tasks) -> None:
+    numbers = [tasks["delivered"].number] + [
+        world.delivered(f"More {number}", reviewer="ines").task.number for number in range(3)
+    ]
+    last = Task.objects.get(number=numbers[-1])
+    place = replace(seat(world.ines), pinned=[last.pk])
+    for wanted, order in (
+        (inbox.InboxFilter(), [numbers[3], numbers[0]]),
+        (inbox.InboxFilter(newest=True), [numbers[3], numbers[2]]),
+    ):
+        must, can, back = inbox.buckets(place, wanted, 2)
+        assert (must.count, can.count, back.count) == (4, 1, 1)
+        assert [row.task.number for row in must.rows] == order
 
 
 def test_what_waits_for_a_colleague_is_shown_apart_and_counts_in_no_badge(world: World, tasks: Tasks) -> None:
@@ -112,7 +129,7 @@ def test_a_row_shows_the_servers_facts_and_flags_apart_from_the_agents_account(
         "flags": [{"code": "width", "text": "shot-390 is 400 px wide, not 390 px."}],
     }
     Delivery.objects.filter(pk=tasks["delivered"].delivery_id).update(facts=facts)
-    found = inbox.bucket_rows("must", seat(world.ines), inbox.InboxFilter(), 9)
+    found = inbox.buckets(seat(world.ines), inbox.InboxFilter(), 9)[0].rows
     row = row_of(found[0], world.ines.pk)
     assert [fact.replace("\xa0", " ") for fact in row.facts] == [
         "+64 −12 in 4 files",

@@ -130,12 +130,10 @@ class Walk:
 
 def check(walk: Walk, who: User) -> None:
     seat = replace(marks.seat_of(who.pk, pools_of(who.pk)), pinned=marks.pinned_by(who.pk))
-    listed = [
-        [row.pk for row in inbox.bucket_rows(name, seat, inbox.InboxFilter(), 1_000)]
-        for name in inbox.BUCKETS
-    ]
-    rows = [key for keys in listed for key in keys]
+    buckets = inbox.buckets(seat, inbox.InboxFilter(), 1_000)
+    rows = [row.pk for bucket in buckets for row in bucket.rows]
     assert len(rows) == len(set(rows)) == badges.reviews_waiting(seat)
+    assert [bucket.count for bucket in buckets] == [len(bucket.rows) for bucket in buckets]
     assert not set(rows) & set(seat.hidden)
     mine = Delivery.objects.filter(pk__in=rows, makers__contains=[seat.person_id])
     assert not mine.filter(pool__self_review=SelfReview.REFUSED).exists()

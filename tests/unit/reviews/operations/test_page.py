@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from claims.models import Lease, Task
-from claims.selectors import drain, quiet
+from claims.selectors import badges, drain, quiet
 from claims.vocabulary import State
 from reviews.operations import dossier, workers
 from tests.unit.reviews.world import World
@@ -197,7 +197,7 @@ def test_the_drain_names_what_can_still_write(noor: Client, world: World, tasks:
 def test_the_badge_is_the_length_of_the_list(world: World, tasks: dict[str, Task]) -> None:
     ids = [world.billing.pk]
 
-    assert quiet.count(ids) == len(quiet.rows(ids))
+    assert badges.quiet_count(ids) == len(quiet.rows(ids))
 
 
 def test_the_guess_names_what_it_rests_on(world: World, silent: Task) -> None:
