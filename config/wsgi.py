@@ -7,4 +7,4 @@ from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 application = get_wsgi_application()
-gc.freeze()  # what is loaded by now stays; going through it again for garbage would halt a request in ten
+gc.freeze()  # what is loaded by now stays; going through it again for garbage would halt a request now and then
