@@ -1,5 +1,6 @@
 """The WSGI application of the lean `api` process, behind granian: the short way of the hot calls, then Django."""
 
+import gc
 import os
 
 from django.core.wsgi import get_wsgi_application
@@ -10,3 +11,4 @@ _django = get_wsgi_application()
 from claims.api import short  # noqa: E402 - it needs the applications that the line above set up
 
 application = short.before(_django)
+gc.freeze()  # as config/wsgi.py
