@@ -169,7 +169,9 @@ class Supervisor:
         program.started_at = time.monotonic()
         pid_file = self.folder / "run" / f"{program.name}.pid"
         pid_file.parent.mkdir(parents=True, exist_ok=True)
-        pid_file.write_text(f"{program.process.pid}\n")
+        fresh = pid_file.with_suffix(".new")
+        fresh.write_text(f"{program.process.pid}\n")
+        fresh.replace(pid_file)
         return program.process
 
     def _open_log(self, name: str) -> int:

@@ -47,12 +47,12 @@ document.addEventListener("click", (event) => {
   const key = event.target.closest("[data-shows]")?.dataset.shows;
   if ((!link && !key) || event.ctrlKey || event.metaKey || document.querySelector("dialog[open]")) return;
   event.preventDefault();
-  if (key) document.querySelector("[data-tab-link=shots]")?.click();
   ready();
   if (key === "390" || key === "1280") show("single", key);
   else if (key) show(key);
   else if (link.dataset.zoom) enlarge(link.dataset.zoom);
   else show(link.dataset.shots ?? "single", link.dataset.only);
+  if (key) document.querySelector("[data-tab-link=shots]")?.click(); // last, so that the page is laid out once
 });
 
 document.addEventListener("click", (event) => {
