@@ -63,3 +63,6 @@ document.addEventListener("input", (event) => {
   if (!event.target.matches("[data-cut]")) return;
   event.target.closest("figure").style.setProperty("--cut", `${event.target.value}%`);
 });
+
+// They are fetched before they are asked for, once nothing else is; not where data is to be saved.
+if (!navigator.connection?.saveData) addEventListener("load", () => (window.requestIdleCallback ?? setTimeout)(ready));
