@@ -6,6 +6,7 @@ to the last byte of the answer, without a network. A page counts with the median
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import time
@@ -38,6 +39,7 @@ def measured(say: Callable[[str], None]) -> list[Figure]:
     crowd = gathered(world, TASKS, say)
     client = Client(headers={"host": "127.0.0.1"})
     client.force_login(world.ines)
+    gc.freeze()  # as config/wsgi.py
     times: dict[str, tuple[float, float]] = {}
     for address in (*routes(crowd), *by_hand(crowd)):
         told = called(client, address)

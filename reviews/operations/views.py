@@ -111,7 +111,8 @@ def headline(quiet_claims: int, in_doubt: int, held: int) -> str:
 def _quiet(request: HttpRequest, ids: list[int], told: Told) -> dict[str, Any]:
     """Quiet claims, and the dossier of the one that is chosen."""
     rows, now = quiet.rows(ids), timezone.now()
-    chosen = told.task or dossier.first_chosen(rows, request.GET.get("task", ""))
+    first = dossier.first_chosen(rows, request.GET.get("task", ""))
+    chosen = told.task or (quiet.find(first.pk, ids) if first else None)
     own = effects.of_task(chosen.pk) if chosen and chosen.declares_effects else []
     return {
         "rows": [
