@@ -13,9 +13,9 @@ from claims.selectors.seen import SeenPool, ids_with
 from claims.vocabulary import ReclaimPolicy, Right
 
 
-def reviews_waiting(seat: inbox.Seat) -> int:
+def reviews_waiting(seat: inbox.Seat, deliveries: Callable[[inbox.Seat], int] = inbox.count) -> int:
     """What waits for this person's word: the inbox's waiting buckets and its effects. Bounded."""
-    return inbox.count(seat) + len(approvals.waiting(seat.person_id, seat.pools))
+    return deliveries(seat) + len(approvals.waiting(seat.person_id, seat.pools))
 
 
 def quiet_claims(pool_ids: Sequence[int]) -> QuerySet[Task]:

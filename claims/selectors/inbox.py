@@ -153,19 +153,15 @@ def buckets(seat: Seat, wanted: InboxFilter, limit: int, names: Sequence[str] = 
     """
     is_later = Case(When(task_id__in=seat.pinned, then=0), default=1, output_field=IntegerField())
     order = ("-delivered_at", "-id") if wanted.newest else ("delivered_at", "id")
-    standing = (
-        _with_text(waiting(seat), wanted.text)
-        .annotate(bucket=bucket_of(seat.person_id))
-        .filter(bucket__in=names)
-        .annotate(
-            rank=Window(RowNumber(), partition_by="bucket", order_by=[is_later, *order]),
-            total=Window(Count("*"), partition_by="bucket"),
-        )
-        .filter(rank__lte=limit)
-        .order_by("rank")
-        .values_list("pk", "bucket", "total")
+    standing = _with_text(waiting(seat), wanted.text).annotate(bucket=bucket_of(seat.person_id))
+    if set(names) != set(BUCKETS):
+        standing = standing.filter(bucket__in=names)
+    ranked = standing.annotate(
+        rank=Window(RowNumber(), partition_by="bucket", order_by=[is_later, *order]),
+        total=Window(Count("*"), partition_by="bucket"),
     )
-    found = list(standing)
+    first = ranked.filter(rank__lte=limit).order_by("rank")
+    found = list(first.values_list("pk", "bucket", "total"))
     drawn = {
         row.pk: row for row in _drawn(_with_deputy(seat.person_id).filter(pk__in=[pk for pk, *_ in found]))
     }

@@ -18,7 +18,7 @@ from claims.models import Agent, EvidenceFile, Task
 from claims.selectors.badges import quiet_claims
 from claims.selectors.board import quiet
 from claims.selectors.tasks import agents_for
-from claims.vocabulary import State
+from claims.vocabulary import ReclaimPolicy, State
 
 QUIET_LIMIT = 50
 AGENTS_LIMIT = 20
@@ -43,7 +43,10 @@ def find(task_id: UUID, pool_ids: Sequence[int]) -> Task | None:
 
 @dataclass(frozen=True, slots=True)
 class Pulse:
-    """The claims of some pools together. ``oldest_sign`` is the oldest last sign of life among live ones."""
+    """The claims of some pools together: how many live, how many wait for an operator.
+
+    ``oldest_sign`` is the oldest last sign of life among live ones.
+    """
 
     live: int
     quiet: int
@@ -51,14 +54,16 @@ class Pulse:
 
 
 def pulse(pool_ids: Sequence[int]) -> Pulse:
-    """How many claims live, how many are quiet, and how long the stillest live one is still. One query."""
+    """How many claims live, how many ``quiet_claims`` there are, and how long the stillest live one is still. One query."""
     claimed = Task.objects.filter(pool_id__in=pool_ids, state=State.CLAIMED)
     sign = Coalesce("lease__renewed_at", "attempt__started_at")
     is_live = Q(lease__expires_at__gt=Now(), attempt__scheduler_epoch=F("pool__scheduler_epoch"))
     found = claimed.aggregate(
-        live=Count("pk", filter=is_live), all=Count("pk"), oldest=Min(sign, filter=is_live)
+        live=Count("pk", filter=is_live),
+        quiet=Count("pk", filter=quiet() & Q(reclaim_policy=ReclaimPolicy.MANUAL)),
+        oldest=Min(sign, filter=is_live),
     )
-    return Pulse(found["live"], found["all"] - found["live"], found["oldest"])
+    return Pulse(found["live"], found["quiet"], found["oldest"])
 
 
 @dataclass(frozen=True, slots=True)

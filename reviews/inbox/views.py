@@ -15,6 +15,7 @@ from reviews.effects.views import shown
 from reviews.inbox import marks
 from reviews.inbox.drafts import drafts_of
 from reviews.inbox.rows import Row, row_of
+from reviews.shell import counts
 from reviews.shell.draw import draw
 from reviews.shell.requests import person_of
 from reviews.shell.rights import pool_named, pools_of_request, signed_in
@@ -53,6 +54,8 @@ def page(request: HttpRequest) -> HttpResponse:
     decided = inbox.decided_by(seat, OTHERS)
     buckets = [_told(seat, one) for one in inbox.buckets(seat, wanted, ROWS_A_BUCKET)]
     asleep = _asleep(seat)
+    if not wanted.text:
+        counts.tell_deliveries(request, seat, sum(one["count"] for one in buckets))
     context = {
         "buckets": [one for one in buckets if one["count"]],
         "waiting": sum(one["count"] for one in buckets),

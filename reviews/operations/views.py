@@ -113,14 +113,16 @@ def _quiet(request: HttpRequest, ids: list[int], told: Told) -> dict[str, Any]:
     rows, now = quiet.rows(ids), timezone.now()
     first = dossier.first_chosen(rows, request.GET.get("task", ""))
     chosen = told.task or (quiet.find(first.pk, ids) if first else None)
+    pulse = quiet.pulse(ids)
+    counts.tell_quiet(request, ids, pulse.quiet)
     own = effects.of_task(chosen.pk) if chosen and chosen.declares_effects else []
     return {
         "rows": [
             {"task": row, "guess": dossier.guess_of(row, _nothing(rows, row), now).partition(":")[0]}
             for row in rows
         ],
-        "quiet_count": counts.quiet(request, ids) if len(rows) == quiet.QUIET_LIMIT else len(rows),
-        "pulse": quiet.pulse(ids),
+        "quiet_count": pulse.quiet,
+        "pulse": pulse,
         "chosen": chosen,
         "is_quiet": bool(chosen and getattr(chosen, "is_quiet", False)),
         "dossier": dossier.dossier_of(chosen, quiet.around(chosen), now) if chosen else None,

@@ -49,7 +49,12 @@ def nav_of(request: HttpRequest, pools: Sequence[SeenPool], at: str = "") -> tup
     items = []
     if any(pool.allows(Right.REVIEWER) for pool in pools):
         items.append(
-            item("Reviews", reverse("reviews"), "r", badges.reviews_waiting(marks.seat_of(person.pk, pools)))
+            item(
+                "Reviews",
+                reverse("reviews"),
+                "r",
+                badges.reviews_waiting(marks.seat_of(person.pk, pools), partial(counts.deliveries, request)),
+            )
         )
     items.append(item("Board", reverse("board"), "b"))
     if any(pool.allows(Right.OPERATOR) for pool in pools):

@@ -20,7 +20,7 @@ from tests.unit.reviews.world import World
 
 ROOT = Path(__file__).parents[3]
 COUNTS = {
-    "badges": ("/badges", 21),
+    "badges": ("/badges", 20),
     "board-columns": ("/board/columns", 22),
     "board-table": ("/board/table", 18),
     "reviews-bucket": ("/reviews/bucket/must", 17),
