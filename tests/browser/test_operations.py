@@ -57,6 +57,21 @@ def test_a_quiet_claim_is_found_and_released(site: Site, open_page: Open, script
     assert state(site, task) == (State.OPEN, 2)
 
 
+def test_a_page_without_a_quiet_claim_says_so_until_there_is_one(site: Site, open_page: Open) -> None:
+    later = timezone.now() + timedelta(hours=1)
+    site.commit(lambda: Lease.objects.filter(expires_at__lt=later).update(expires_at=later))
+    page = open_page("/operations", who=site.world.noor)
+    sentence = page.locator("#quiet-none")
+    expect(sentence).to_contain_text("renewed in the last")
+    task = silent(site, "Reports: by hour")
+    site.commit(lambda: site.world.write("The next word about the pool"))
+    expect(sentence).to_have_text("1 claim is quiet now. Show it")
+    sentence.get_by_role("link").click()
+    expect(page.locator("#dossier")).to_contain_text("Reports: by hour")
+    expect(sentence).to_be_hidden()
+    assert state(site, task) == (State.CLAIMED, 1)
+
+
 def test_a_runner_that_renewed_meanwhile_is_named_and_released_only_on_insisting(
     site: Site, open_page: Open
 ) -> None:

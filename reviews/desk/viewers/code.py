@@ -80,13 +80,14 @@ def _head(hunk: Hunk, columns: int, show_all: str) -> SafeString:
         else:
             words = format_html(" <span>{} folded</span>", count)
     title = format_html(" <span>{}</span>", visible(cut(hunk.title)[0])) if hunk.title else ""
+    between = " ·" if title and words else ""
     blank = '<td class="ln"></td>'
     row = (
         f'<tr class="hunk">{blank}<td colspan="3">'
         if columns == 4
         else f'<tr class="hunk">{blank}{blank}<td>'
     )
-    return format_html(row + "{}{}{}</td></tr>", hunk.header, title, words)
+    return format_html(row + "{}{}{}{}</td></tr>", hunk.header, title, between, words)
 
 
 def _unified(lines: Sequence[_Line]) -> SafeString:
