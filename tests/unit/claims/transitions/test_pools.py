@@ -211,7 +211,7 @@ def test_only_an_operator_moves_a_pool(world: World, right: Right) -> None:
     caller, name = world.person(person), world.pool.name
     assert why(transitions.raise_epoch(caller, name, world.epoch, "because")) is Why.FORBIDDEN
     assert why(transitions.gate(caller, name, Gate.DRAINING, "because")) is Why.FORBIDDEN
-    assert list(Refusal.objects.filter(pool=world.pool).values_list("verb", "why")) == [
+    assert list(Refusal.objects.filter(pool=world.pool).order_by("id").values_list("verb", "why")) == [
         ("raise-epoch", "FORBIDDEN"),
         ("gate", "FORBIDDEN"),
     ]
